@@ -65,7 +65,7 @@ func (q *quantizer) absorbed(n *ir.Node) bool {
 	}
 	limit, ok := cutsOff(n)
 	a := n.Args[0]
-	if !ok || limit != format.Sat && !q.limits(a) {
+	if !ok || limit != format.Sat && !q.limits(a, limit) {
 		return false
 	}
 	last := &q.report.Slots[len(q.report.Slots)-1]
@@ -89,14 +89,15 @@ func (q *quantizer) absorbed(n *ir.Node) bool {
 	return true
 }
 
-// limits says that a computes and rounds a result which nobody but one node reads, so that limits may cut it. What only
-// moves codes rounds none, and sums over blocks have bounds of their own.
-func (q *quantizer) limits(a *ir.Node) bool {
+// limits says that a computes and rounds a result which nobody but one node reads, so that limits may cut it, or do: a
+// rule may say so. What only moves codes rounds none, and sums over blocks have bounds of their own.
+func (q *quantizer) limits(a *ir.Node, limit format.Over) bool {
 	codes, integers := format.IntegersOf(a.Type.Format)
 	if slices.ContainsFunc(a.Args, func(x *ir.Node) bool { return x.Type.InBlocks() }) {
 		return false
 	}
-	return integers && codes.Codes.Over < format.Wrap && !a.IsInput() && !a.IsConst() && !a.Op.Traits.KeepsCodes &&
+	over := codes.Codes.Over
+	return integers && (over < format.Wrap || over == limit) && !a.IsInput() && !a.IsConst() && !a.Op.Traits.KeepsCodes &&
 		!a.Op.Traits.Joins && !a.Op.Traits.Wire && a.Op.Traits.Positions == nil && len(q.users[a]) == 1 && !q.g.IsOutput(a)
 }
 

@@ -23,6 +23,8 @@ func TestUnsigned(t *testing.T) {
 		{"the default", "", "linear ufixed(8,7)", false},
 		{"data as written", "[quantize]\ndata = \"fixed(8)\"", "linear fixed(8,6,over=0..127)", false},
 		{"data, and the key", "[quantize]\ndata = \"fixed(6)\"\nunsigned = true", "linear ufixed(6,5)", false},
+		{"data, and what became of it", "[quantize]\ndata = \"fixed(8)\"\n[[quantize.rule]]\nname = \"fc1\"\n" +
+			"data_out = \"fixed(8,6,over=0..127)\"", "linear fixed(8,6,over=0..127)", false},
 		{"the key alone", "[quantize]\nunsigned = false", "linear fixed(8,6,over=0..127)", false},
 		{"wrapping is no relu", "[quantize]\noverflow = \"wrap\"", "linear fixed(8,3,over=wrap)", true},
 		{"a rule as written", "[[quantize.rule]]\nname = \"fc1\"\ndata_out = \"fixed(8,5)\"", "linear fixed(8,5)", true},
