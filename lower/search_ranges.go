@@ -37,6 +37,13 @@ func searchRanges(s *State, g *ir.Graph) error {
 	}
 	r := ranger{state: s, graph: g, known: map[string]float64{}}
 	r.samples = s.Samples[:min(len(s.Samples), searchSamples)]
+	out, err := outputs(s.runner.ctx, g, r.samples)
+	if err != nil {
+		return err
+	}
+	if r.chances, err = chances(out, s.labels); err != nil {
+		return err
+	}
 	first, err := r.loss()
 	if err != nil || math.IsInf(first, 1) {
 		return err // or none: quantize says why
@@ -78,6 +85,7 @@ type ranger struct {
 	state   *State
 	graph   *ir.Graph
 	samples []ref.Sample
+	chances bool               // output 0 of the float graph has probabilities
 	known   map[string]float64 // by the formats of all nodes
 }
 
@@ -109,15 +117,25 @@ func (r *ranger) loss() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := crossEntropy(out, r.state.labels)
+	v, err := crossEntropy(out, r.state.labels, r.chances)
 	r.known[formats.String()] = v
 	return v, err
 }
 
-// crossEntropy is its mean of output 0 against labels.
-func crossEntropy(out []ref.Sample, labels [][]int64) (float64, error) {
+// chances says that output 0 has probabilities for all labels. Those of the float graph decide: few bits make logits
+// 0 and 1, too.
+func chances(out []ref.Sample, labels [][]int64) (all bool, err error) {
+	all = true
+	err = eachLabel(out, labels, func(x []float64, _ int) { all = all && loss.Probabilities(x) })
+	return all, err
+}
+
+// crossEntropy is its mean of output 0, of probabilities or of logits, against labels.
+func crossEntropy(out []ref.Sample, labels [][]int64, probabilities bool) (float64, error) {
 	sum, rows := 0.0, 0
-	err := eachLabel(out, labels, func(x []float64, label int) { sum, rows = sum+loss.CrossEntropy(x, label), rows+1 })
+	err := eachLabel(out, labels, func(x []float64, label int) {
+		sum, rows = sum+loss.CrossEntropy(x, label, probabilities), rows+1
+	})
 	return sum / float64(max(rows, 1)), err
 }
 

@@ -73,7 +73,7 @@ func TestCrossEntropy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if loss[i], err = crossEntropy(out, c.Labels); err != nil {
+		if loss[i], err = crossEntropy(out, c.Labels, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,8 +103,19 @@ func TestCrossEntropyErrors(t *testing.T) {
 	}
 	out := []ref.Sample{{ir.NewTensor(ir.Float(1, 4))}}
 	for _, labels := range [][][]int64{{{4}}, {{1, 2, 3}}, {{-1}}} {
-		if _, err := crossEntropy(out, labels); diag.CodeOf(err) != "L0404" {
+		if _, err := crossEntropy(out, labels, false); diag.CodeOf(err) != "L0404" {
 			t.Errorf("%v: %v", labels, err)
+		}
+	}
+}
+
+// TestChances: rows of logits that look like probabilities make none of the others.
+func TestChances(t *testing.T) {
+	for want, rows := range map[bool][]float32{true: {0.25, 0.75, 1, 0}, false: {1, 0, 3, -1}} {
+		x := ir.NewTensor(ir.Float(2, 2))
+		copy(x.Floats, rows)
+		if got, err := chances([]ref.Sample{{x}}, [][]int64{{0, 1}}); err != nil || got != want {
+			t.Errorf("%v: %v, %v", rows, got, err)
 		}
 	}
 }

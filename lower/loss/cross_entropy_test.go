@@ -21,13 +21,16 @@ func TestCrossEntropy(t *testing.T) {
 		p, logs = append(p, math.Exp(v)/sum), append(logs, v-math.Log(sum))
 	}
 	for c := range logits {
-		for _, x := range [][]float64{logits, p, logs} {
-			if got := loss.CrossEntropy(x, c); math.Abs(got+logs[c]) > 1e-9 {
+		for i, x := range [][]float64{logits, p, logs} {
+			if loss.Probabilities(x) != (i == 1) {
+				t.Errorf("%v: probabilities %v", x, i != 1)
+			}
+			if got := loss.CrossEntropy(x, c, i == 1); math.Abs(got+logs[c]) > 1e-9 {
 				t.Errorf("class %d of %v: %g, want %g", c, x, got, -logs[c])
 			}
 		}
 	}
-	if got := loss.CrossEntropy([]float64{0, 1}, 0); math.IsInf(got, 0) {
+	if got := loss.CrossEntropy([]float64{0, 1}, 0, true); math.IsInf(got, 0) {
 		t.Error("a probability that is rounded to 0")
 	}
 }
