@@ -115,6 +115,16 @@ func unknownName(c *call, all []Family) error {
 		names[i] = f.Name
 	}
 	err := c.fail(codeName, 1, "unknown format %s", quote(c.name))
+	switch c.name { // what others call them
+	case "nf4":
+		return err.WithHint("did you mean codebook(nf4)?")
+	case "fp4":
+		return err.WithHint("did you mean e2m1, float(2,1)?")
+	case "fp6":
+		return err.WithHint("did you mean e3m2 or e2m3?")
+	case "fp8":
+		return err.WithHint("did you mean e4m3 or e5m2?")
+	}
 	bare := strings.TrimRight(c.name, "0123456789")
 	if meant := bare + "(" + c.name[len(bare):] + ")"; slices.Contains(names, bare) {
 		if _, e := Parse(meant); e == nil {

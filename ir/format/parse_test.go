@@ -208,6 +208,7 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"int(8)*nan", codeScale, "neither"},
 	{"int(8)*0x", codeScale, "neither"},
 	{"fixed(8)", codePattern, "use fixed(8,F)"},
+	{"nf4", codeName, "codebook(nf4)"}, {"fp4", codeName, "float(2,1)"}, {"fp8", codeName, "e4m3 or e5m2"},
 }
 
 func TestParseErrors(t *testing.T) {

@@ -80,7 +80,8 @@ func NewRescale(out format.Integers, ratios []*big.Rat, tBits int) (*Rescale, er
 	r := &Rescale{Out: out.Codes, Zero: out.Zero}
 	bits := min(FactorBits, ProductBits-tBits)
 	if bits < LeastFactor {
-		return nil, fmt.Errorf("sums of %d bits leave no room for a factor; up to %d do", tBits, ProductBits-LeastFactor)
+		return nil, fmt.Errorf("sums of %d bits leave no room for a factor; up to %d do: give data_in or weights fewer bits",
+			tBits, ProductBits-LeastFactor)
 	}
 	for _, ratio := range ratios {
 		m, s, err := Factor(ratio, bits)
