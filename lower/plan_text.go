@@ -147,20 +147,32 @@ func (t *planText) ownFormats() bool {
 	return slices.ContainsFunc(t.quantized.Slots, func(s Slot) bool { return strings.HasPrefix(s.From, "the model:") })
 }
 
+// onTheWay begins what decides a cast in front of another one, which no rule has to ask for.
+const onTheWay = "between "
+
 // chosen writes the rule of one node: what calibration chose, and as comments what follows from other choices.
 func (t *planText) chosen(node string) {
-	pinned, seen := make(map[string]bool), make(map[string]bool)
+	pinned, seen, behind := make(map[string]bool), make(map[string]bool), ""
 	for _, s := range t.quantized.Chosen {
 		if s.Node == node {
 			pinned[s.Slot] = true
+		}
+	}
+	for _, s := range t.quantized.Slots {
+		if s.Node == node && s.Slot == "cast" {
+			behind = s.Format // what data_out has to say
 		}
 	}
 	var rule, said []string
 	head := "[[quantize.rule]]"
 	for _, s := range t.quantized.Slots {
 		switch {
-		case s.Node != node || s.Slot == "factor" || seen[s.Slot]:
+		case s.Node != node || seen[s.Slot] || strings.HasPrefix(s.From, onTheWay):
 			continue
+		case s.Slot == "factor" || s.Slot == "cast" || s.Slot == "output":
+			continue
+		case s.Slot == "data_out" && behind != "" && !pinned[s.Slot]:
+			said = append(said, fmt.Sprintf("# %s = %s", s.Slot, quoted(t.whole(behind))))
 		case s.Slot == "acc" || !pinned[s.Slot]:
 			said = append(said, fmt.Sprintf("# %s = %s", s.Slot, quoted(s.Format)))
 		default:
@@ -171,7 +183,7 @@ func (t *planText) chosen(node string) {
 	}
 	off := ""
 	if len(rule) == 0 { // a rule must set something
-		if t.graph.Find(node) == nil { // it is part of another node now
+		if len(said) == 0 || t.graph.Find(node) == nil { // it is part of another node now
 			return
 		}
 		off = "# "
@@ -299,10 +311,13 @@ func (t *planText) lanes(r *Report) {
 }
 
 func (t *planText) ends() {
-	chosen := make(map[string]string)
+	chosen, ending := make(map[string]string), make(map[string]string)
 	for _, s := range t.quantized.Chosen {
-		if s.Op == "input" {
+		switch s.Op {
+		case "input":
 			chosen[s.Node] = s.Format
+		case "output":
+			ending[s.Node] = s.Format
 		}
 	}
 	for _, n := range t.graph.In {
@@ -335,7 +350,11 @@ func (t *planText) ends() {
 		}
 		t.line("\n[[output]]")
 		t.key(true, "name", o.Name, "")
-		t.key(true, "format", t.format(out.Format), "")
+		text := t.format(out.Format)
+		if f := ending[o.Name]; f != "" {
+			text = t.whole(f)
+		}
+		t.key(true, "format", text, "")
 	}
 }
 

@@ -299,10 +299,15 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 	q.explain(n, "data_out", n.Type, c.From)
 }
 
-// cast returns a in the format of choice c for reader n: a itself where it has that format already.
+// cast returns a in the format of choice c for reader n, or where a is n itself for all that read it: a itself where it
+// has that format already.
 func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.Node {
+	slot := "data_in"
+	if a == n || a.Op.Traits.Casts && a.Args[0] == n {
+		slot = "cast"
+	}
 	if c.Pattern.Fits(a.Type.Format) {
-		q.explain(n, "data_in", a.Type, c.From)
+		q.explain(n, slot, a.Type, c.From)
 		return a
 	}
 	if c.Pattern.Fit != "" {
@@ -322,7 +327,7 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	if untabled(a.Type, t.Type.Format) {
 		q.rescale(t)
 	}
-	q.explain(n, "data_in", t.Type, c.From)
+	q.explain(n, slot, t.Type, c.From)
 	return t
 }
 
@@ -333,8 +338,19 @@ func (q *quantizer) castOutputs() {
 			q.fail(o.Node, "L0417", "output %q is a constant; hardware computes outputs from inputs", o.Name)
 			continue
 		}
-		if p := q.plan.output(o.Name); p != nil && p.Format != nil && !p.Format.Pattern.Fits(o.Node.Type.Format) {
-			q.g.Out[i].Node = q.cast(o.Node, *p.Format, o.Node, q.values[o.Node])
+		p := q.plan.output(o.Name)
+		if p == nil || p.Format == nil || p.Format.Pattern.Fits(o.Node.Type.Format) {
+			continue
+		}
+		said, was := len(q.report.Slots), q.loose
+		t := q.cast(o.Node, *p.Format, o.Node, q.values[o.Node])
+		q.g.Out[i].Node = t
+		for k := range q.report.Slots[said:] {
+			q.report.Slots[said+k].Slot = "output" // no rule of a node can say it
+		}
+		if p.Format.Pattern.Incomplete() && !q.own.Quantized && t.Op.Traits.Casts && t.Args[0] == o.Node {
+			q.loose = was
+			q.report.Chosen = append(q.report.Chosen, Slot{o.Name, "output", "output", t.Type.Format.String(), p.Format.From})
 		}
 	}
 }

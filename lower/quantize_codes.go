@@ -49,7 +49,7 @@ func (q *quantizer) between(a *ir.Node, c Choice, v *calib.Values) (via Choice, 
 	default:
 		return Choice{}, false
 	}
-	via = openFormat(width, "between "+from.String()+" and "+to.String())
+	via = openFormat(width, onTheWay+from.String()+" and "+to.String())
 	if format.Coded(from) {
 		via.Pattern = format.PatternOf(exactly(from))
 	}

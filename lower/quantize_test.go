@@ -165,7 +165,7 @@ func TestRules(t *testing.T) {
 		"fc1 weight":    `plan.toml:11 [[quantize.rule]] op = "linear"`,
 		"fc2 data_out":  `plan.toml:13 [[quantize.rule]] op = "linear"`,
 		"relu data_out": "the default for data, never negative", "x data_out": "the default for data",
-		"fc2 data_in": `plan.toml:22 [[output]] name = "y0"`,
+		"fc2 output": `plan.toml:22 [[output]] name = "y0"`,
 	} {
 		if from[slot] != want {
 			t.Errorf("%s decided by %q, want %q", slot, from[slot], want)
