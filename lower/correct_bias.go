@@ -30,7 +30,7 @@ func correctBias(s *State, g *ir.Graph) error {
 	if err := c.layers(); err != nil {
 		return err
 	}
-	return gain.tell("biases of %d layers are corrected, by up to %s", c.corrected, diag.Number(c.most, 3))
+	return gain.tell("biases of %s are corrected, by up to %s", amount(c.corrected, "layer"), diag.Number(c.most, 3))
 }
 
 // biasCorrector corrects the biases of one graph.

@@ -62,8 +62,16 @@ func equalizeChannels(s *State, g *ir.Graph) error {
 		}
 		moved, channels = moved+1, channels+n
 	}
-	text := fmt.Sprintf("%s: %d channels behind %d layers are multiplied by powers of two, which the weights that read "+
-		"them are divided by", word, channels, moved)
+	switch {
+	case len(links) == 0:
+		s.Report.note("nothing is %s: no factor can pass from one layer to the next", word)
+		return nil
+	case moved == 0:
+		s.Report.note("nothing is %s: between layers, no channel is a power of two away from the others", word)
+		return nil
+	}
+	text := fmt.Sprintf("%s: %s behind %s are multiplied by powers of two, which the weights that read "+
+		"them are divided by", word, amount(channels, "channel"), amount(moved, "layer"))
 	after := s.trial(g, samples)
 	if before == nil || after == nil {
 		s.Report.note("%s", text)

@@ -77,7 +77,7 @@ func roundWeights(s *State, g *ir.Graph) error {
 		s.Report.note("weights stay nearest of %s: of more than 12 bits, of more than %d to an output channel, shared, or "+
 			"in codes of the model's own", several(left), roundColumns)
 	}
-	return gain.tell("weights of %d layers are rounded by %s", done, way)
+	return gain.tell("weights of %s are rounded by %s", amount(done, "layer"), way)
 }
 
 // several are names, the first of many.
@@ -86,6 +86,14 @@ func several(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedNodes], ", "), more)
 	}
 	return strings.Join(names, ", ")
+}
+
+// amount is a number of things.
+func amount(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // multiplies says that n is a layer with constant weights, output channels along their first axis and along the last of

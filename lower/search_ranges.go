@@ -75,8 +75,8 @@ func searchRanges(s *State, g *ir.Graph) error {
 			}
 		}
 	}
-	s.Report.note("ranges of %d values are moved: cross-entropy of the outputs %.4f before, %.4f after, on %d "+
-		"calibration samples", moved, first, best, len(r.samples))
+	s.Report.note("ranges of %s are moved: cross-entropy of the outputs %.4f before, %.4f after, on %d "+
+		"calibration samples", amount(moved, "value"), first, best, len(r.samples))
 	return nil
 }
 
