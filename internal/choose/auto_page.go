@@ -75,10 +75,13 @@ func (a *Auto) Verdict() string {
 			uniform = c
 		}
 	}
-	if uniform == nil || uniform == best || best.Uniform {
+	if uniform == nil {
+		return text + "\nno uniform plan keeps it"
+	}
+	if uniform == best || best.Uniform {
 		return text
 	}
-	return text + fmt.Sprintf("\nthat is %.1f %% less than %s for all takes, the smallest uniform plan that keeps it%s",
+	return text + fmt.Sprintf("\nthat is %.1f %% less than with %s for all, the smallest uniform plan that keeps it%s",
 		100*(1-best.Share/uniform.Share), uniform.Name, uniform.hardware())
 }
 

@@ -185,6 +185,10 @@ func (t *Study) whole(ctx context.Context, s *Sensitivity, base *lower.Plan, k i
 			sum += *r.Noise
 		}
 	}
+	if len(all) == 0 {
+		s.Whole = append(s.Whole, Whole{Format: f, Point: Point{Refused: "no layer takes it"}})
+		return nil
+	}
 	plan, err := base.Assigned("all layers", all)
 	if err != nil {
 		return err

@@ -352,7 +352,14 @@ func (p *Point) noise() float64 {
 
 // Facts are the lines that tell what figures were measured on.
 func (t *Study) Facts() []string {
-	lines := []string{fmt.Sprintf("%d samples of %s, calibrated on %s", t.On.Samples, t.On.Inputs, t.On.Calibrate)}
+	samples := "samples"
+	if t.On.Samples == 1 {
+		samples = "sample"
+	}
+	if t.On.HeldOut > 0 {
+		samples += fmt.Sprintf(", and %d held out,", t.On.HeldOut)
+	}
+	lines := []string{fmt.Sprintf("%d %s of %s, calibrated on %s", t.On.Samples, samples, t.On.Inputs, t.On.Calibrate)}
 	if t.On.Calibrate == t.On.Inputs {
 		lines[0] += ": the same, so figures are those of known samples (--calibrate names others)"
 	}

@@ -70,8 +70,8 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 		return nil, usagef("--accuracy needs --labels; without them --sqnr says what to keep")
 	case f.data.Labels != "" && c.Flags().Changed("sqnr"):
 		return nil, usagef("--sqnr is for samples without labels; --accuracy says what to keep")
-	case !(f.data.HoldOut >= 0 && f.data.HoldOut <= 90): // NaN too
-		return nil, usagef("--hold-out %g: percent of the samples, 0 to 90", f.data.HoldOut)
+	case f.data.HoldOut != 0 && !(f.data.HoldOut >= 1 && f.data.HoldOut <= 90): // NaN too
+		return nil, usagef("--hold-out %g: percent of the samples, 1 to 90", f.data.HoldOut)
 	case f.accuracy < -100 || f.accuracy > 1:
 		return nil, usagef("--accuracy %g: percent points to lose (-0.5), or a share to keep (0.95)", f.accuracy)
 	}
@@ -106,7 +106,11 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 	if err := a.table(r.Table(f.all)); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "\nformats: those of %s\n", strings.Join(r.Layers, ", "))
+	fmt.Fprintf(a.Out, "\nformats: those of %s", strings.Join(r.Layers, ", "))
+	if f.separate {
+		fmt.Fprint(a.Out, "; weights/values where they differ")
+	}
+	fmt.Fprintln(a.Out)
 	a.printFacts(study)
 	if r.Best < 0 {
 		return unmet(model, study.Plan, r)
