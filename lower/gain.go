@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"lathe/golden/ref"
@@ -81,7 +82,7 @@ func (q quality) worse(before quality) bool {
 	if q.right != nil && before.right != nil && *q.right != *before.right {
 		return *q.right < *before.right
 	}
-	return q.sqnr < before.sqnr
+	return math.Round(10*q.sqnr) < math.Round(10*before.sqnr) // as the text shows them
 }
 
 // gained notes what something that was done makes of the outputs on calibration samples, or warns where it makes them
