@@ -215,7 +215,10 @@ func (q *quantizer) twin(n, m *ir.Node) *ir.Node {
 		}
 	}
 	slots, warnings, errs, faults, loose := q.report.Slots, q.report.Warnings, q.errs, q.faults, q.loose
+	refusals := q.refused
+	q.refused = map[refusal]*refused{} // m itself is refused where its turn comes
 	q.constants(&t)
 	q.report.Slots, q.report.Warnings, q.errs, q.faults, q.loose = slots, warnings, errs, faults, loose
+	q.refused = refusals
 	return &t
 }

@@ -127,9 +127,12 @@ func everyEngine(c *driver.Check, j *driver.Job) error {
 		each += out.Node.Type.Elems() + out.Node.Type.Blocks()
 	}
 	all := len(j.Samples) * each
-	for engine, n := range map[string]int{"pjrt": all, "cuda": all, "rtl": len(j.Seeds)*all + c.Quiet*each} {
-		if c.Compared[engine] != n {
-			return fmt.Errorf("%s was compared on %d codes, not on %d", engine, c.Compared[engine], n)
+	for _, e := range []struct {
+		engine string
+		codes  int
+	}{{"pjrt", all}, {"cuda", all}, {"rtl", len(j.Seeds)*all + c.Quiet*each}} {
+		if c.Compared[e.engine] != e.codes {
+			return fmt.Errorf("%s was compared on %d codes, not on %d", e.engine, c.Compared[e.engine], e.codes)
 		}
 	}
 	switch {

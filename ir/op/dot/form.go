@@ -51,7 +51,7 @@ func (f factor) codes(weights []int64) []int64 {
 
 // meets says that there is a multiplier for x and f: there is none for signs and floats.
 func (f factor) meets(x factor) bool {
-	return f.code.Field*x.code.Field >= 0 || f.code.Field == x.code.Field
+	return f.code.Field*x.code.Field >= 0
 }
 
 // bits is the width of a weight, as an integer or a code.
