@@ -126,6 +126,20 @@ func TestAuto(t *testing.T) {
 	}
 }
 
+// TestAutoBesideRefused: a format that no layer takes is no base for the costs of others.
+func TestAutoBesideRefused(t *testing.T) {
+	study := example(t, "jets-mlp", "", 20)
+	a, err := study.Auto(t.Context(), []string{"fixed(8)", "float(8,3)", "fixed(4)"}, false, Goal{SQNR: new(10.0)}, nil)
+	if err != nil || a.Best < 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	for _, c := range a.Candidates {
+		if refused := slices.Contains(c.Formats, "float(8,3)"); refused != (c.Refused != "") {
+			t.Errorf("%v: %q", c.Formats, c.Refused)
+		}
+	}
+}
+
 // TestSeparate: formats for weights and values apart are never dearer than one for both, and samples that are held out
 // are counted apart, and measured for what is offered.
 func TestSeparate(t *testing.T) {

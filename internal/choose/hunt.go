@@ -129,10 +129,11 @@ func (h *hunt) run(ctx context.Context) error {
 			}
 		}
 		h.items = append(h.items, one)
-		h.base[i] = h.formats / 2
+		middle := h.formats / 2
 		if len(options) > h.formats {
-			h.base[i] += h.formats * (h.formats / 2)
+			middle += h.formats * middle
 		}
+		h.base[i] = taken(one, middle)
 	}
 	if err := h.search(ctx); err != nil || !h.auto.Separate {
 		return err
@@ -142,6 +143,19 @@ func (h *hunt) run(ctx context.Context) error {
 		h.base = best
 	}
 	return h.search(ctx)
+}
+
+// taken is the option next to k that the layer takes: beside one that it does not, others have no cost. k where it
+// takes none.
+func taken(options []option, k int) int {
+	for d := range options {
+		for _, at := range []int{k - d, k + d} {
+			if at >= 0 && at < len(options) && !math.IsInf(options[at].loss, 1) {
+				return at
+			}
+		}
+	}
+	return k
 }
 
 // search predicts costs around the base, and measures solutions of the knapsack over the whole range. Then it hunts
