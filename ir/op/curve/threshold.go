@@ -51,6 +51,9 @@ func thresholdShape(n *ir.Node) ([]int, error) {
 	return slices.Clone(x), nil
 }
 
+// maxSumW bounds what thresholds are compared with, maxThresholdW the codes of results.
+const maxSumW, maxThresholdW = 63, 16
+
 // thresholds are those of all channels, count of each.
 type thresholds struct {
 	at    []int64
@@ -70,6 +73,11 @@ func thresholdsOf(n *ir.Node) (*thresholds, error) {
 	if f, ok := format.AsFixed(n.Args[1].Type.Format); !ok || f.F != x.F || !f.Signed {
 		return nil, n.Errorf("L0308", "thresholds are signed fixed values with the step of %s, not %s",
 			n.Args[0].Type.Format, n.Args[1].Type.Format)
+	}
+	_, blocks := n.Type.Format.(format.Block)
+	if blocks || format.ScalesBeside(n.Type.Format) || n.Type.Format.Width() > maxThresholdW || x.W > maxSumW {
+		return nil, n.Errorf("L0308", "thresholds lead from at most %d bits to codes of at most %d bits without scales "+
+			"beside them, not from %s to %s", maxSumW, maxThresholdW, n.Args[0].Type.Format, n.Type.Format)
 	}
 	raw, low := format.Raw(n.Type.Format), int64(n.Attrs.(*ThresholdAttrs).Low)
 	s := &thresholds{at: t.Codes, count: n.Args[1].Type.Shape[1]}
