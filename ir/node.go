@@ -194,4 +194,6 @@ type Input struct {
 	Without []int
 	// Lengths says that the model has no such input: it is a mask of as many ones as a frame has tokens.
 	Lengths bool
+	// Saturates says that of samples NaN counts as 0 and an infinity as the greatest or least value; else both are errors.
+	Saturates bool
 }

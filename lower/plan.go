@@ -140,7 +140,9 @@ type InputPlan struct {
 	Range *[2]float64
 	// Shape binds the dimensions that the model leaves open; nil: not given.
 	Shape []int
-	From  string
+	// Saturate takes NaN in samples as 0, and infinities as the greatest or least value.
+	Saturate bool
+	From     string
 }
 
 // OutputPlan is what the plan says of one graph output.

@@ -63,6 +63,8 @@ type planFile struct {
 		Format *string   `toml:"format"`
 		Range  []float64 `toml:"range"`
 		Shape  []int     `toml:"shape"`
+		// Nonfinite is what becomes of NaN and infinities.
+		Nonfinite *string `toml:"nonfinite"`
 	} `toml:"input"`
 	Output []struct {
 		Name   *string `toml:"name"`

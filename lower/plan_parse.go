@@ -365,6 +365,7 @@ func (p *planParser) ends(f *planFile, plan *Plan) {
 		if in.Range != nil {
 			entry.Range = p.bounds(path+".range", in.Range)
 		}
+		entry.Saturate = p.word(path+".nonfinite", in.Nonfinite, []string{"error", "saturate"}) == 1
 		plan.Inputs = append(plan.Inputs, entry)
 	}
 	for i := range f.Output {

@@ -341,6 +341,9 @@ func (t *planText) ends() {
 		if in.Shape != nil {
 			t.line("shape = %s", strings.ReplaceAll(fmt.Sprint(in.Shape), " ", ", "))
 		}
+		if in.Saturate {
+			t.key(true, "nonfinite", "saturate", "error, saturate")
+		}
 	}
 	for _, o := range t.graph.Out {
 		out := t.plan.output(o.Name)

@@ -230,10 +230,11 @@ func (q *quantizer) node(n *ir.Node) {
 	}
 }
 
-// inputChoice is what decides the format of an input.
+// inputChoice is what decides the format of an input, of which it notes what the plan says of its samples.
 func (q *quantizer) inputChoice(n *ir.Node, explicit *Choice) Choice {
-	c := q.plan.Quantize.Data
-	if in := q.plan.input(n.Name); in != nil && in.Format != nil {
+	c, in := q.plan.Quantize.Data, q.plan.input(n.Name)
+	n.Attrs.(*ir.Input).Saturates = in != nil && in.Saturate
+	if in != nil && in.Format != nil {
 		return *in.Format
 	} else if explicit != nil {
 		return *explicit

@@ -3,7 +3,6 @@
 package driver
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -125,11 +124,9 @@ func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, 
 	if e := lower.Padding(n, values); e != nil {
 		return e.WithNote("array %q of %s", a.Name, path)
 	}
-	for i, v := range values {
-		if !n.Type.IsFloat() && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) { // which codes cannot be
-			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i).
-				WithHint("the codes of number formats are finite: take the sample out, or compute in float, without --plan")
-		}
+	values, err := finite(n, values, a.Name, path)
+	if err != nil {
+		return err
 	}
 	size := n.Type.Elems()
 	index := permIndex(n.Type.Shape, perm)

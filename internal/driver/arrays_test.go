@@ -57,6 +57,26 @@ func TestArraysKeepTheCallersLayout(t *testing.T) {
 	}
 }
 
+// TestNonfinite: what a plan lets saturate does.
+func TestNonfinite(t *testing.T) {
+	values := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0.5}
+	for text, want := range map[string][]int64{"fixed(4,1)": {0, 7, -8, 1}, "fixed(4,1,over=wrap)": {0, 7, -8, 1},
+		"e4m3": {0, 0x7e, 0xfe, 0x30}, "mxint(8,2)": {0, 127, -127, 0}} {
+		f, err := format.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{Saturates: true},
+			Type: ir.Type{Shape: []int{4}, Format: f}}
+		g := &ir.Graph{Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+		file := &npz.File{Path: "x.npz", Arrays: []npz.Array{npz.Float32Array("x", []int{1, 4}, values)}}
+		samples, _, err := driver.Samples(g, file)
+		if err != nil || !slices.Equal(samples[0][0].Codes, want) {
+			t.Errorf("%s: %v, %v, want %v", text, samples, err, want)
+		}
+	}
+}
+
 // TestSamplesAreRefused names wrong shapes and values that are no numbers.
 func TestSamplesAreRefused(t *testing.T) {
 	for _, c := range []struct {

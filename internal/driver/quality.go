@@ -197,6 +197,7 @@ const SQNRLimit = 300
 
 // SQNR is the ratio in decibel of the power of float outputs to that of their quantization error, within SQNRLimit: of
 // all together, and of each alone. Both are nil for numbers of classes, of which a neighbour is no nearer than another.
+// Where the float graph gives NaN or an infinity, nothing counts.
 func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all *float64, each []*float64,
 	err error) {
 	signal, noise := make([]float64, len(float.Out)), make([]float64, len(float.Out))
@@ -211,6 +212,9 @@ func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sam
 				return nil, nil, err
 			}
 			for k := range x {
+				if math.IsNaN(x[k]) || math.IsInf(x[k], 0) {
+					continue
+				}
 				signal[i] += x[k] * x[k]
 				noise[i] += (x[k] - y[k]) * (x[k] - y[k])
 			}

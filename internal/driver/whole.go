@@ -3,7 +3,9 @@
 package driver
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"lathe/internal/diag"
 	"lathe/internal/npz"
@@ -65,4 +67,36 @@ func randomWhole(r *rand.Rand, f format.Fixed, positions int) int64 {
 		positions = manyPositions
 	}
 	return r.Int64N(min(int64(positions)-1, f.Max()) + 1)
+}
+
+// finite are the values of an array for input n. Where that has codes, which cannot be NaN or infinite, such values
+// saturate if the plan says so, and are error L0912 else.
+func finite(n *ir.Node, values []float32, array, path string) ([]float32, error) {
+	switch i := slices.IndexFunc(values, nonfinite); {
+	case n.Type.IsFloat() || i < 0:
+		return values, nil
+	case n.Attrs.(*ir.Input).Saturates:
+		return saturating(values, n.Type.InBlocks()), nil
+	default:
+		return nil, diag.New("L0912", path, "array %q holds %g at flat index %d", array, values[i], i).
+			WithHint("the codes of number formats are finite: take the sample out, write nonfinite = \"saturate\" into " +
+				"[[input]] of the plan, or compute in float, without --plan")
+	}
+}
+
+func nonfinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
+
+// saturating takes NaN as 0. Infinities become the greatest and the least code of a scalar format by themselves; in
+// blocks they count as the greatest float32.
+func saturating(values []float32, blocks bool) []float32 {
+	out := slices.Clone(values)
+	for i, v := range out {
+		switch {
+		case math.IsNaN(float64(v)):
+			out[i] = 0
+		case blocks && math.IsInf(float64(v), 0):
+			out[i] = float32(math.Copysign(math.MaxFloat32, float64(v)))
+		}
+	}
+	return out
 }
