@@ -12,9 +12,6 @@ import (
 	"lathe/ir/format"
 )
 
-// correctSamples bounds the samples from which biases are corrected.
-const correctSamples = 256
-
 // correctBias shifts the bias of each layer by what rounding its weights, and all in front of it, moved the mean of
 // each output channel (Nagel et al., Data-Free Quantization, 2019, section 4.2, on samples): layer by layer from the
 // inputs on, so that each sees what the corrected ones before it give. It does nothing unless the plan asks for it.
@@ -22,7 +19,7 @@ func correctBias(s *State, g *ir.Graph) error {
 	if !s.Plan.Quantize.CorrectBias {
 		return nil
 	}
-	gain, err := newGain(s, g, correctSamples, "biases are corrected")
+	gain, err := newGain(s, g, "biases are corrected")
 	if gain == nil {
 		return err
 	}

@@ -14,12 +14,8 @@ import (
 	"lathe/lower/simplify"
 )
 
-const (
-	// equalizeSamples bounds the samples from which channels are equalized.
-	equalizeSamples = 256
-	// mostShift bounds the power of two that moves between layers.
-	mostShift = 6
-)
+// mostShift bounds the power of two that moves between layers.
+const mostShift = 6
 
 // equalizeChannels moves powers of two from layers, channel by channel, to the weights that read them, so that the
 // channels of the value between have ranges alike and so do those weights (Nagel et al., Data-Free Quantization, 2019,
@@ -36,7 +32,7 @@ func equalizeChannels(s *State, g *ir.Graph) error {
 	if q.Smooth != nil {
 		word, share = "smoothed", *q.Smooth
 	}
-	samples := s.Samples[:min(len(s.Samples), equalizeSamples)]
+	samples := s.learned()
 	links := simplify.Links(g, q.Smooth != nil)
 	seen, err := reach(s, g, links, samples)
 	if err != nil {

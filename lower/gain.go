@@ -11,6 +11,12 @@ import (
 	"lathe/ir"
 )
 
+// learnSamples bounds the calibration samples from which passes learn: each runs on them more than once.
+const learnSamples = 256
+
+// learned are the calibration samples that a pass reads.
+func (s *State) learned() []ref.Sample { return s.Samples[:min(len(s.Samples), learnSamples)] }
+
 // gain measures what a pass that changes constants of a quantized graph does to its outputs on calibration samples.
 type gain struct {
 	state   *State
@@ -21,8 +27,8 @@ type gain struct {
 }
 
 // newGain measures the graph as it is; what names what is done from samples. It is nil without calibration data.
-func newGain(s *State, g *ir.Graph, most int, what string) (*gain, error) {
-	m := &gain{state: s, graph: g, samples: s.Samples[:min(len(s.Samples), most)]}
+func newGain(s *State, g *ir.Graph, what string) (*gain, error) {
+	m := &gain{state: s, graph: g, samples: s.learned()}
 	if len(m.samples) == 0 {
 		s.Report.warn("%s from samples, and there is no calibration data: they stay", what)
 		return nil, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -241,10 +240,6 @@ func (q *quantizer) noteCut() {
 	if len(names) == 0 {
 		return
 	}
-	more := ""
-	if rest := len(names) - namedNodes; rest > 0 {
-		names, more = names[:namedNodes], fmt.Sprintf(" and %d more", rest)
-	}
 	q.report.note("no format of up to %d bits holds every bit of values that the model leaves unquantized, so they are "+
-		"rounded: %s%s; a [[quantize.rule]] with data_out chooses otherwise", exactBits, strings.Join(names, ", "), more)
+		"rounded: %s; a [[quantize.rule]] with data_out chooses otherwise", exactBits, several(names))
 }

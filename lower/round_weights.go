@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// roundSamples bounds the samples from which weights are rounded, roundPlaces what of them a layer reads: vectors of a
-	// linear layer, windows of a convolution.
-	roundSamples, roundPlaces = 256, 1 << 14
+	// roundPlaces bounds what a layer reads of the samples from which weights are rounded: vectors of a linear layer,
+	// windows of a convolution.
+	roundPlaces = 1 << 14
 	// roundColumns bounds the weights of an output channel.
 	roundColumns = 1 << 12
 	// countable are numbers that float32 tells apart.
@@ -46,7 +46,7 @@ func roundWeights(s *State, g *ir.Graph) error {
 	if way == RoundNearest {
 		return nil
 	}
-	gain, err := newGain(s, g, roundSamples, "weights are rounded")
+	gain, err := newGain(s, g, "weights are rounded")
 	if gain == nil {
 		return err
 	}

@@ -13,12 +13,8 @@ import (
 	"lathe/lower/loss"
 )
 
-const (
-	// searchSamples bounds the samples on which ranges are searched.
-	searchSamples = 256
-	// searchSteps bounds how many powers of two a range moves.
-	searchSteps = 3
-)
+// searchSteps bounds how many powers of two a range moves.
+const searchSteps = 3
 
 // searchRanges moves the ranges that calibration chose of values by powers of two, one value after the other from the
 // inputs on, for as long as the cross-entropy of output 0 against labels becomes less. It does nothing unless the plan
@@ -35,8 +31,7 @@ func searchRanges(s *State, g *ir.Graph) error {
 		return g.Out[0].Node.Errorf("L0404", "calibrate = \"cross-entropy\" reads a value for each class, and output %q "+
 			"is the number of one", g.Out[0].Name).WithHint("%s, or calibrate = \"mse\"", s.endAt(g, g.Out[0].Node))
 	}
-	r := ranger{state: s, graph: g, known: map[string]float64{}}
-	r.samples = s.Samples[:min(len(s.Samples), searchSamples)]
+	r := ranger{state: s, graph: g, samples: s.learned(), known: map[string]float64{}}
 	out, err := outputs(s.runner.ctx, g, r.samples)
 	if err != nil {
 		return err

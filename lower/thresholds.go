@@ -93,15 +93,7 @@ func levels(n *ir.Node, chain []*ir.Node) (low int64, from []int64, ok bool) {
 		return 0, nil, false
 	}
 	for r := least + 1; r <= most; r++ {
-		lo, hi := in.Min(), in.Max()
-		for lo < hi {
-			if mid := lo + (hi-lo)>>1; at(mid) >= r {
-				hi = mid
-			} else {
-				lo = mid + 1
-			}
-		}
-		from = append(from, lo)
+		from = append(from, format.First(in.Min(), in.Max(), func(q int64) bool { return at(q) >= r }))
 	}
 	low, ok = numbered(f, rank, least, most)
 	return low, from, ok && err == nil

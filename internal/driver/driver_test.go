@@ -56,16 +56,8 @@ func compile(ctx context.Context, model, file, plan string) (*driver.Job, error)
 	if err != nil {
 		return nil, err
 	}
-	hw, err := q.Emit(ctx, verilog.Options{Version: "test"})
+	j, in, err := jobOf(ctx, q, dir)
 	if err != nil {
-		return nil, err
-	}
-	j := &driver.Job{HW: hw, Stalls: 30, Seeds: []uint64{1}}
-	in, err := npz.Read(dir + "inputs.npz")
-	if err != nil {
-		return nil, err
-	}
-	if j.Samples, _, err = driver.Samples(hw.Scheduled, in); err != nil {
 		return nil, err
 	}
 	if j.Floats, _, err = driver.Samples(g, in); err != nil {
@@ -73,6 +65,21 @@ func compile(ctx context.Context, model, file, plan string) (*driver.Job, error)
 	}
 	j.Labels, err = driver.Labels(dir + "labels.npy")
 	return j, err
+}
+
+// jobOf is the hardware of a quantized example on the samples of its folder, which come too.
+func jobOf(ctx context.Context, q *driver.Quantized, dir string) (*driver.Job, *npz.File, error) {
+	hw, err := q.Emit(ctx, verilog.Options{Version: "test"})
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &driver.Job{HW: hw, Stalls: 30, Seeds: []uint64{1}}
+	in, err := npz.Read(dir + "inputs.npz")
+	if err != nil {
+		return nil, nil, err
+	}
+	j.Samples, _, err = driver.Samples(hw.Scheduled, in)
+	return j, in, err
 }
 
 // engines are those of this machine; tests without them are skipped by name.

@@ -10,12 +10,10 @@ import (
 	"testing"
 
 	"lathe/emit/cuda"
-	"lathe/emit/verilog"
 	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/lower"
@@ -39,16 +37,7 @@ func (f formats) job(ctx context.Context, model string) (*driver.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	hw, err := q.Emit(ctx, verilog.Options{Version: "test"})
-	if err != nil {
-		return nil, err
-	}
-	j := &driver.Job{HW: hw, Stalls: 30, Seeds: []uint64{1}}
-	in, err := npz.Read(dir + "inputs.npz")
-	if err != nil {
-		return nil, err
-	}
-	j.Samples, _, err = driver.Samples(hw.Scheduled, in)
+	j, _, err := jobOf(ctx, q, dir)
 	return j, err
 }
 

@@ -134,7 +134,7 @@ func (f Codebook) Encode(v Exact) int64 {
 		v = Exact{}
 	}
 	last := int64(f.len() - 1)
-	return first(0, last-1, func(k int64) bool { // the first code whose border with the next one lies above v
+	return First(0, last-1, func(k int64) bool { // the first code whose border with the next one lies above v
 		border := f.Decode(k).Add(f.Decode(k + 1)).Shift(-1)
 		c := v.Cmp(border)
 		return c < 0 || c == 0 && k&1 == 0

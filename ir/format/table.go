@@ -33,8 +33,8 @@ func Steps(f Format, lo, hi int64, at func(int64) Exact) (from, codes []int64) {
 	cuts := []int64{lo}
 	if l, ok := f.(Listed); ok {
 		for _, v := range l.bends() {
-			cuts = append(cuts, first(lo, hi, func(i int64) bool { return at(i).Cmp(v) >= 0 }),
-				first(lo, hi, func(i int64) bool { return at(i).Cmp(v) > 0 }))
+			cuts = append(cuts, First(lo, hi, func(i int64) bool { return at(i).Cmp(v) >= 0 }),
+				First(lo, hi, func(i int64) bool { return at(i).Cmp(v) > 0 }))
 		}
 		slices.Sort(cuts)
 	}
@@ -49,14 +49,14 @@ func Steps(f Format, lo, hi int64, at func(int64) Exact) (from, codes []int64) {
 			if n := len(codes); n == 0 || codes[n-1] != c {
 				from, codes = append(from, start), append(codes, c)
 			}
-			start = first(start, end, func(i int64) bool { return code(i) != c })
+			start = First(start, end, func(i int64) bool { return code(i) != c })
 		}
 	}
 	return from, codes
 }
 
-// first is the least of lo..hi for which is holds, hi+1 if none. It holds for all behind one for which it does.
-func first(lo, hi int64, is func(int64) bool) int64 {
+// First is the least of lo..hi for which is holds, hi+1 if none. It holds for all behind one for which it does.
+func First(lo, hi int64, is func(int64) bool) int64 {
 	for lo <= hi {
 		if mid := lo + int64(uint64(hi-lo)/2); is(mid) { // of any two numbers
 			hi = mid - 1

@@ -7,13 +7,12 @@ package fit
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"lathe/internal/workers"
 	"lathe/ir/format"
 )
 
@@ -84,12 +83,17 @@ func (l *Layer) value(k, at int) float64 { return l.Grid.Values[at] * l.Scales[k
 // Loss is, for each row, the squared error of its outputs with weights at indices into Grid, but for what is the same
 // for all.
 func (l *Layer) Loss(at []int) []float64 {
-	w, product := make([]float64, len(at)), make([]float64, len(at))
+	w := make([]float64, len(at))
 	for k, i := range at {
 		w[k] = l.value(k, i)
 	}
+	return l.lossOf(w)
+}
+
+// lossOf is the loss of any weights.
+func (l *Layer) lossOf(w []float64) []float64 {
+	product, out := make([]float64, len(w)), make([]float64, l.Rows)
 	multiply(l.Rows, l.Cols, l.Cols, w, l.Square, 0, product)
-	out := make([]float64, l.Rows)
 	for k := range w {
 		out[k/l.Cols] += w[k] * (product[k] - 2*l.Target[k])
 	}
@@ -119,14 +123,9 @@ func (l *Layer) inverse() (*mat.SymDense, bool) {
 
 // eachRow calls f for every row, on all processors.
 func (l *Layer) eachRow(f func(r int)) {
-	var wait sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), l.Rows)
-	for w := range workers {
-		wait.Go(func() {
-			for r := w; r < l.Rows; r += workers {
-				f(r)
-			}
-		})
-	}
-	wait.Wait()
+	workers.Ranges(l.Rows, 1, func(from, to int) {
+		for r := from; r < to; r++ {
+			f(r)
+		}
+	})
 }

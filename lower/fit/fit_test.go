@@ -46,7 +46,7 @@ func TestGain(t *testing.T) {
 		for name, round := range map[string]func(*Layer) []int{"gptq": (*Layer).GPTQ, "adaround": (*Layer).AdaRound} {
 			l := layer(seed, 5, 24)
 			got := round(l)
-			least := total(layerLoss(l))
+			least := total(l.lossOf(l.Weights)) // which meet the target
 			near, have := total(l.Loss(l.Nearest()))-least, total(l.Loss(got))-least
 			if !(have < near/2) {
 				t.Errorf("%s: lost %g, nearest codes %g", name, have, near)
@@ -59,16 +59,6 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// layerLoss is the loss of the real weights, which meet the target.
-func layerLoss(l *Layer) []float64 {
-	product, out := make([]float64, len(l.Weights)), make([]float64, l.Rows)
-	multiply(l.Rows, l.Cols, l.Cols, l.Weights, l.Square, 0, product)
-	for k, w := range l.Weights {
-		out[k/l.Cols] += w * (product[k] - 2*l.Target[k])
-	}
-	return out
-}
-
 // TestBest compares AdaRound with the best of all ways to round few weights up or down.
 func TestBest(t *testing.T) {
 	const cols = 10
@@ -76,14 +66,14 @@ func TestBest(t *testing.T) {
 	for seed := range uint64(10) {
 		l := layer(seed, 1, cols)
 		got := l.AdaRound()
-		sum += l.Loss(got)[0] - layerLoss(l)[0]
+		sum += l.Loss(got)[0] - l.lossOf(l.Weights)[0]
 		least := math.Inf(1)
 		at := make([]int, cols)
 		for bits := range 1 << cols {
 			for k, w := range l.Weights {
 				at[k] = min(l.Grid.Below(w/l.Scales[k])+bits>>k&1, len(l.Grid.Values)-1)
 			}
-			least = min(least, l.Loss(at)[0]-layerLoss(l)[0])
+			least = min(least, l.Loss(at)[0]-l.lossOf(l.Weights)[0])
 		}
 		best += least
 	}

@@ -145,16 +145,9 @@ func LevelsOf(n *ir.Node) (*Levels, bool) {
 func (l *Levels) From(q int64) []int64 {
 	from := make([]int64, l.m.out)
 	for c := range from {
-		lo, hi := l.Sum.Min(), l.Sum.Max()+1
-		for lo < hi {
-			mid := lo + (hi-lo)/2
-			if l.code(c, mid<<l.m.up[c]+l.bias[c]) >= q {
-				hi = mid
-			} else {
-				lo = mid + 1
-			}
-		}
-		from[c] = lo
+		from[c] = format.First(l.Sum.Min(), l.Sum.Max(), func(sum int64) bool {
+			return l.code(c, sum<<l.m.up[c]+l.bias[c]) >= q
+		})
 	}
 	return from
 }
