@@ -12,7 +12,7 @@
 //   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
 //       3 * min(M_W, 1)
 //   ii: 1   order: as it comes
-//   lut: PSH_W == 0 ? (ONE_BEAT ? 1 : 2) * T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
+//   lut: PSH_W == 0 ? T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
 //   ff: (PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W) + M_W * (PSH_W == 0 ? 1 : 2)
 //   parts: (MULT == "sum" ? 0 : u_dot) + (M_W ? u_rescale : u_cast)
 `default_nettype none
@@ -83,13 +83,16 @@ module op_linear_lane #(
   wire signed [BIAS_W-1:0] bias = konst[BIAS_W-1:0];
   wire [T_W-1:0] t;
 
-  // Sums wrap inside; the widths hold the results, so every wrap is undone by the end.
+  // Sums wrap inside; the widths hold the results, so every wrap is undone by the end. base + sum is written as the
+  // difference sum - ~base - 1: Yosys then puts the choice of base into the LUT that adds, and not into one before it.
   generate
     if (PSH_W == 0) begin : g_plain
       logic [T_W-1:0] acc;
       wire  [T_W-1:0] base = ONE_BEAT != 0 || first ? T_W'(bias) : acc;
-      always_ff @(posedge clk) if (en && valid) acc <= base + T_W'(sum);
+      wire  [  T_W:0] more = {T_W'(sum), 1'b0} - {~base, 1'b1};
+      always_ff @(posedge clk) if (en && valid) acc <= more[T_W:1];
       assign t = acc;
+      wire unused_more = &{1'b0, more[0]};
     end else begin : g_shift
       logic signed [DOT_W-1:0] acc;
       wire signed [DOT_W-1:0] base = ONE_BEAT != 0 || first ? {DOT_W{1'b0}} : acc;
