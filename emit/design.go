@@ -15,11 +15,14 @@ import (
 
 // Design is the only output of emission. Nothing in it depends on time, machine or map order.
 type Design struct {
-	// Name is the name of the graph; Top the wrapper module; Core the module inside it with bare streams.
-	Name, Top, Core string
+	// Name is the name of the graph; Top the wrapper module; Core the module inside it with bare streams. Single is the
+	// wrapper with one clock: Top itself, or inside of Top where streams have a clock of their own.
+	Name, Top, Single, Core string
 	// Version is that of the compiler; Part and ClockMHz are what the plan wishes for, "" and 0 if nothing.
 	Version, Part string
 	ClockMHz      float64
+	// StreamMHz is the clock of the streams that the plan wishes for, where it is another one; 0: there is one clock.
+	StreamMHz float64
 	// Balance is what the choice of foldings aimed at and reached; nil where nothing was balanced.
 	Balance any
 	// Tokens is, for a decoder, the most tokens of a sequence, which a sample then has; 0 for other designs. A token has

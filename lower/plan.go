@@ -33,6 +33,8 @@ type Plan struct {
 type Target struct {
 	FPGA     target.FPGA
 	ClockMHz float64
+	// StreamMHz is the clock of the streams, where they have one of their own; 0: they keep to the design's.
+	StreamMHz float64
 }
 
 // QuantizePlan chooses number formats.

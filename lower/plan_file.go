@@ -18,8 +18,9 @@ import (
 // planFile is the TOML form of a plan; a nil pointer is a key that is not given.
 type planFile struct {
 	Target struct {
-		Part     *string  `toml:"part"`
-		ClockMHz *float64 `toml:"clock_mhz"`
+		Part      *string  `toml:"part"`
+		ClockMHz  *float64 `toml:"clock_mhz"`
+		StreamMHz *float64 `toml:"stream_clock_mhz"`
 	} `toml:"target"`
 	Quantize struct {
 		Data         *string        `toml:"data"`

@@ -88,23 +88,6 @@ func (p *planParser) word(path string, text *string, words []string) int {
 	return 0
 }
 
-func (p *planParser) target(f *planFile, t *Target) {
-	if f.Target.Part != nil {
-		fpga, err := target.Find(*f.Target.Part)
-		if err != nil {
-			p.add(err, "target.part")
-		} else {
-			t.FPGA = *fpga
-		}
-	}
-	if c := f.Target.ClockMHz; c != nil {
-		if !(*c >= 1 && *c <= 2000) {
-			p.fail("target.clock_mhz", "clock_mhz = %v lies outside 1..2000", *c)
-		}
-		t.ClockMHz = *c
-	}
-}
-
 // add takes an error of another package, at the line of path.
 func (p *planParser) add(err error, path string) {
 	p.errs = p.errs.Add(err, "L0402", p.at.pos(path))

@@ -170,6 +170,8 @@ func TestPlanErrors(t *testing.T) {
 		{"[fold]\nmax_bram = 9", "L0416", "p:2", "max_bram"},
 		{"[target]\npart = \"xcku6p-ffvb676-2-e\"", "L0413", "p:2", "xcku5p"},
 		{"[target]\nclock_mhz = 0", "L0402", "p:2", "clock_mhz"},
+		{"[target]\nstream_clock_mhz = 3e3", "L0402", "p:2", "stream_clock_mhz = 3000 lies outside 1..2000"},
+		{"[target]\nstream_clock_mhz = 90\n[sequence]\ndecode = true", "L0402", "p:2", "a decoder has one clock"},
 		{"[[input]]\nrange = [0.0, 1.0]", "L0402", "p:1", "name is missing"},
 		{"[[input]]\nname = \"x\"\nrange = [1.0, 1.0]", "L0402", "p:3", "low < high"},
 		{"[[input]]\nname = \"x\"\nrange = [1.0]", "L0402", "p:3", "low < high"},

@@ -82,6 +82,8 @@ func (t *planText) target() {
 	t.key(true, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Family, grouped(f.LUT), grouped(f.DSP),
 		grouped(f.BRAM)))
 	t.key(true, "clock_mhz", t.plan.Target.ClockMHz, "hoped for; cycles become seconds by it")
+	t.key(t.plan.Target.StreamMHz > 0, "stream_clock_mhz", t.plan.Target.StreamMHz,
+		"that of the streams, which cross to clock_mhz")
 }
 
 func (t *planText) quantize(saved bool) {

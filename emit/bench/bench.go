@@ -9,6 +9,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"text/template"
 
@@ -86,6 +87,9 @@ type port struct {
 	ByToken                  bool
 }
 
+// halfPeriod is that of ap_clk where there are two clocks.
+const halfPeriod = 50
+
 // drain is how many cycles a run goes on after the last beat.
 const drain = 256
 
@@ -137,13 +141,30 @@ type top struct {
 	TokensFile                     string
 	// Most is the most tokens of a sequence; 0: it is no decoder.
 	Most, PositionBits int
+	// Core is half a period of core_clk where that of ap_clk is 50; 0: there is one clock.
+	Core int
+	// Inside is the clock of what is no stream, Runs whether that is out of reset.
+	Inside, Runs string
+}
+
+// coreHalf is half a period of core_clk where that of ap_clk is halfPeriod; 0 where there is one clock.
+func coreHalf(d *emit.Design) int {
+	if d.StreamMHz == 0 {
+		return 0
+	}
+	return max(int(math.Round(halfPeriod*d.StreamMHz/d.ClockMHz)), 1)
 }
 
 func newTop(d *emit.Design, v Vectors) top {
+	inside, runs := "clk", "rst_n"
+	if d.StreamMHz > 0 {
+		inside, runs = "core_clk", "!dut.core_rst"
+	}
 	return top{Top: d.Top, Version: d.Version, Frames: d.Frame() + "s", Samples: v.Samples, Quiet: patience(d),
 		Drain: drain, Memory: d.Memory, Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)),
 		CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase)), Tokens: v.Tokens,
-		TokensFile: folder + d.Top + "_tokens.mem", Most: d.Tokens, PositionBits: d.PositionBits()}
+		TokensFile: folder + d.Top + "_tokens.mem", Most: d.Tokens, PositionBits: d.PositionBits(),
+		Core: coreHalf(d), Inside: inside, Runs: runs}
 }
 
 // newPort is port p of a test.
@@ -216,7 +237,8 @@ func Makefile(d *emit.Design, family string, simulates bool) (rtl.File, error) {
 	data := struct {
 		Top, Version, Family string
 		Bench                []string
-	}{Top: d.Top, Version: d.Version, Family: family}
+		Core                 int
+	}{Top: d.Top, Version: d.Version, Family: family, Core: coreHalf(d)}
 	if simulates {
 		for _, m := range append(used(d), d.Top+"_tb") {
 			data.Bench = append(data.Bench, folder+m+".sv")

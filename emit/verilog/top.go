@@ -140,11 +140,8 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	if d.Memory != nil {
 		streams = append(streams, emit.AXI)
 	}
-	m := &netlist.Module{Name: d.Top, Comment: comment(o, d.Top, d.Name+" with AXI4-Stream ports"), Ports: []netlist.Port{
-		{Name: "ap_clk", Attributes: []string{`X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 ap_clk CLK"`,
-			`X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF ` + strings.Join(streams, ":") + `, ASSOCIATED_RESET ap_rst_n"`}},
-		{Name: "ap_rst_n", Attributes: []string{`X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 ap_rst_n RST"`,
-			`X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW"`}}},
+	m := &netlist.Module{Name: d.Single, Comment: comment(o, d.Single, d.Name+" with AXI4-Stream ports"),
+		Ports: []netlist.Port{clockPort("ap_clk", streams, "ap_rst_n"), resetPort("ap_rst_n")},
 		Items: []netlist.Item{netlist.Wire{Name: "rst", Value: netlist.Not{X: netlist.Ref("ap_rst_n")}}}}
 	core := &netlist.Instance{Module: d.Core, Name: "core", Ports: netlist.Clocked("ap_clk", "rst")}
 	if d.Tokens > 0 {
@@ -188,6 +185,29 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	}
 	m.Items = append(m.Items, netlist.Blank{}, core)
 	return m
+}
+
+// clockPort is a clock and the interfaces that keep to it.
+func clockPort(name string, interfaces []string, reset string) netlist.Port {
+	var facts []string
+	if len(interfaces) > 0 {
+		facts = append(facts, "ASSOCIATED_BUSIF "+strings.Join(interfaces, ":"))
+	}
+	if reset != "" {
+		facts = append(facts, "ASSOCIATED_RESET "+reset)
+	}
+	p := netlist.Port{Name: name,
+		Attributes: []string{fmt.Sprintf(`X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 %s CLK"`, name)}}
+	if len(facts) > 0 {
+		p.Attributes = append(p.Attributes, `X_INTERFACE_PARAMETER = "`+strings.Join(facts, ", ")+`"`)
+	}
+	return p
+}
+
+func resetPort(name string) netlist.Port {
+	return netlist.Port{Name: name, Attributes: []string{
+		fmt.Sprintf(`X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 %s RST"`, name),
+		`X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW"`}}
 }
 
 func axisPorts(p emit.Port) []netlist.Port {

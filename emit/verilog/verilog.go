@@ -27,6 +27,8 @@ type Options struct {
 	// Part and ClockMHz are what the plan wishes for; design.json hands them on to whoever builds the design.
 	Part     string
 	ClockMHz float64
+	// StreamMHz, if not 0, gives the streams a clock of their own.
+	StreamMHz float64
 	// Balance is what the choice of foldings aimed at and reached, for design.json; nil where nothing was balanced.
 	Balance any
 	// Tokens, if not 0, makes a decoder of the design: sequences of up to that many tokens, see emit.Design.
@@ -98,8 +100,9 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	if b.units == nil {
 		b.units = &unit.Cache{}
 	}
-	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core", Version: o.Version, Part: o.Part,
-		ClockMHz: o.ClockMHz, Balance: o.Balance, Tokens: o.Tokens, Group: ring.Images(units)}
+	b.design = &emit.Design{Name: g.Name, Top: top, Single: singleOf(top, o), Core: top + "_core",
+		Version: o.Version, Part: o.Part, ClockMHz: o.ClockMHz, StreamMHz: o.StreamMHz, Balance: o.Balance,
+		Tokens: o.Tokens, Group: ring.Images(units)}
 	if err := b.instances(); err != nil {
 		return nil, err
 	}
@@ -215,8 +218,8 @@ func (b *builder) instance(inst *instance, ids *names) error {
 
 // reserved lists the identifiers of the core that no instance may have.
 func (b *builder) reserved() []string {
-	names := []string{"clk", "rst", b.design.Core, b.design.Top, readerName, writerName, emit.AXIBase, emit.AXICache,
-		emit.AXIFailed, portReset, cacheIdle}
+	names := []string{"clk", "rst", b.design.Core, b.design.Top, b.design.Single, readerName, writerName, emit.AXIBase,
+		emit.AXICache, emit.AXIFailed, portReset, cacheIdle}
 	for _, side := range []struct {
 		base  string
 		count int
@@ -280,6 +283,9 @@ func (b *builder) sources(o Options) error {
 	}
 	if b.design.Tokens > 0 {
 		modules = []string{"stream_session", "stream_answer"}
+	}
+	if b.design.StreamMHz > 0 {
+		modules = append(modules, "stream_cross", "stream_restart")
 	}
 	var images []rtl.File
 	units, failed := make([]*emit.Unit, len(b.order)), make([]error, len(b.order))
@@ -372,7 +378,15 @@ func (b *builder) generated(o Options) ([]rtl.File, error) {
 	if err := add(b.core(o), ".sv"); err != nil {
 		return nil, err
 	}
-	return files, add(b.wrapper(o), ".v")
+	single := b.wrapper(o)
+	if b.design.StreamMHz == 0 {
+		return files, add(single, ".v")
+	}
+	top := b.clocks(o, single)
+	if err := add(single, ".v"); err != nil {
+		return nil, err
+	}
+	return files, add(top, ".v")
 }
 
 // body is the module that the body of a unit becomes.

@@ -32,10 +32,12 @@ const defaultClock = 250
 func Files(d *emit.Design) ([]rtl.File, error) {
 	data := struct {
 		Top, Version, Part, Period string
-		ClockMHz                   float64
+		ClockMHz, StreamMHz        float64
+		StreamPeriod, Skew         string
 		Ports                      []emit.Port
 		Memory                     *emit.Memory
-	}{Top: d.Top, Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz, Ports: d.Ports, Memory: d.Memory}
+	}{Top: d.Top, Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz, StreamMHz: d.StreamMHz,
+		Ports: d.Ports, Memory: d.Memory}
 	if data.Part == "" {
 		data.Part = target.Default
 	}
@@ -44,6 +46,10 @@ func Files(d *emit.Design) ([]rtl.File, error) {
 	}
 	data.Part = word(data.Part)
 	data.Period = fmt.Sprintf("%.3f", 1000/data.ClockMHz)
+	if data.StreamMHz > 0 {
+		data.StreamPeriod = fmt.Sprintf("%.3f", 1000/data.StreamMHz)
+		data.Skew = fmt.Sprintf("%.3f", 1000/max(data.StreamMHz, data.ClockMHz))
+	}
 	var list strings.Builder
 	for _, name := range slices.Concat(d.Sources(), d.Images()) {
 		fmt.Fprintf(&list, "%s\n", path.Join("..", name))

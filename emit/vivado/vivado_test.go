@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -202,5 +203,42 @@ func TestClock(t *testing.T) {
 	if commands, err := record(t, dir, "0", filepath.Join(dir, "vivado", "synth.tcl")); err != nil ||
 		!strings.Contains(strings.Join(commands, "\n"), `-part xc7a35t\[exit\ 7\]\;\$x\ \{`) {
 		t.Errorf("a foreign part: %v", err)
+	}
+}
+
+// TestTwoClocks runs the constraints of a design with two clocks. Registers that they name are those of the library.
+func TestTwoClocks(t *testing.T) {
+	d := design()
+	d.StreamMHz = 100
+	dir := write(t, d)
+	commands, err := record(t, dir, "0", filepath.Join(dir, "vivado", "net.xdc"))
+	text := strings.Join(commands, "\n")
+	for _, want := range []string{"create_clock -name ap_clk -period 10.000", "create_clock -name core_clk -period 3.333",
+		"set_bus_skew"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%v: %s, want %q", err, text, want)
+		}
+	}
+	files, err := rtl.Files("stream_cross", "stream_restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var registers []string
+	for _, f := range files {
+		for line := range strings.Lines(string(f.Data)) {
+			if _, names, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(line), ";"), "reg "); ok {
+				registers = append(registers, regexp.MustCompile(`\w+`).FindAllString(names, -1)...)
+			}
+		}
+	}
+	named := regexp.MustCompile(`(\w+|\(\w+\|\w+\)\w+)_reg`).FindAllStringSubmatch(text, -1)
+	if len(named) < 5 {
+		t.Errorf("%d registers are named", len(named))
+	}
+	for _, m := range named {
+		one := regexp.MustCompile("^" + m[1] + "$")
+		if !slices.ContainsFunc(registers, one.MatchString) {
+			t.Errorf("the library has no register %s: %q", m[1], registers)
+		}
 	}
 }

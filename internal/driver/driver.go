@@ -295,7 +295,7 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 			return nil, err
 		}
 	}
-	o.Part, o.ClockMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz
+	o.Part, o.ClockMHz, o.StreamMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz, q.Plan.Target.StreamMHz
 	if hw.Schedule != nil && hw.Schedule.Balance != nil {
 		o.Balance = hw.Schedule.Balance
 	}

@@ -318,7 +318,10 @@ func counted(r *report.Report, d *emit.Design, a *area.Report) {
 		return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: c.BRAM()}
 	}
 	r.Area = &report.Area{Total: cells(a.Total), Tool: a.Tool, Flags: a.Flags}
-	prefix := fmt.Sprintf("%s/core/", d.Top)
+	prefix := d.Top + "/core/"
+	if d.Single != d.Top {
+		prefix = d.Top + "/single/core/"
+	}
 	for _, inst := range a.Instances {
 		name, ok := strings.CutPrefix(inst.Path, prefix)
 		for i := range r.Layers {

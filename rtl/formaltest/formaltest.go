@@ -35,6 +35,9 @@ type Proof struct {
 	// Free are modules whose outputs take any values: arithmetic and tables, where properties are about the beats
 	// around them.
 	Free []string
+	// Clocks are those of a module with several, which then tick at any times, also at once: in every step of the proof
+	// each may tick or not, as the wires f_tick_<clock> say.
+	Clocks []string
 	// Small are texts in whose place others stand, in the mutant too: the same control with less waiting, so that what
 	// takes a division or a root is seen within few cycles.
 	Small []Mutant
@@ -133,9 +136,19 @@ func (p Proof) model(t *testing.T, m *Mutant) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := unnamed.ReplaceAllString(string(flat), `\`)
+	text := p.ticks(unnamed.ReplaceAllString(string(flat), `\`))
 	write(t, filepath.Join(dir, "proof.sv"), text[:strings.LastIndex(text, "endmodule")]+p.Properties+"\nendmodule\n")
 	return dir
+}
+
+// ticks puts conditions on one clock in the place of several.
+func (p Proof) ticks(text string) string {
+	for _, clock := range p.Clocks {
+		step := fmt.Sprintf("@(posedge %s) if (f_tick_%s)", p.Clocks[0], clock)
+		text = strings.ReplaceAll(text, "@(posedge "+clock+")", step)
+		text = strings.Replace(text, ");\n", fmt.Sprintf(");\n  (* anyseq *) wire f_tick_%s;\n", clock), 1)
+	}
+	return text
 }
 
 func write(t *testing.T, name, text string) {

@@ -20,6 +20,7 @@ func TestProofs(t *testing.T) {
 		"fifo 1 65": fifoProof(1, 65), "fifo 1 100": fifoProof(1, 100), "fifo 1 128": fifoProof(1, 128),
 		"fork 16 2": forkProof(16, 2), "fork 4 3": forkProof(4, 3), "fork 4 5": forkProof(4, 5),
 		"widen 8 2": widenProof(8, 2), "widen 1 4": widenProof(1, 4), "widen 2 5": widenProof(2, 5),
+		"cross 8 3": crossProof(8, 3), "cross 1 4": crossProof(1, 4), "cross 3 5": crossProof(3, 5),
 		"narrow 8 2": narrowProof(8, 2), "narrow 1 4": narrowProof(1, 4), "narrow 2 5": narrowProof(2, 5),
 	} {
 		t.Run(name, func(t *testing.T) {
