@@ -5,10 +5,10 @@
 //               SF_W ROW_W AW  bits of sf, row, addr
 //   ready: the weights of the next beat are there. step: a beat is used in this cycle if en. fresh: it comes from
 //   outside. sf: its place in the vector. row: how many times a vector has been used before, over all groups. addr: how
-//   many beats.
+//   many beats. What decides who may move is a register.
 //   latency: 0   ii: 1   order: counters
 //   lut: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
-//   ff: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
+//   ff: (SF > 1 ? SF_W + 2 : 0) + (NF > 1 ? NF_W + 2 : 0) + AW + (GROUPS > 1 ? ROW_W : 0)
 `default_nettype none
 module op_linear_walk #(
     parameter integer SF     = 4,
@@ -24,31 +24,38 @@ module op_linear_walk #(
     input  wire             valid,  // a beat is outside
     input  wire             ready,
     output wire             step,
-    output wire             fresh,
-    output wire             sf_first,
-    output wire             sf_last,
+    output reg              fresh,
+    output reg              sf_first,
+    output reg              sf_last,
     output reg  [ SF_W-1:0] sf,
     output wire [ROW_W-1:0] row,
     output reg  [   AW-1:0] addr
 );
   localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
   logic [NF_W-1:0] nf;
-  wire nf_last = nf == NF_W'(NF - 1);
+  logic nf_last;
   wire row_last = row == ROW_W'(NF * GROUPS - 1);
-  assign sf_first = sf == SF_W'(0);
-  assign sf_last = sf == SF_W'(SF - 1);
-  assign fresh = nf == NF_W'(0);
   assign step = (!fresh || valid) && ready;
 
   always_ff @(posedge clk) begin
     if (en && step) begin
-      sf   <= sf_last ? SF_W'(0) : sf + SF_W'(1);
+      sf <= sf_last ? SF_W'(0) : sf + SF_W'(1);
+      sf_first <= sf_last;
+      sf_last <= SF == 1 || (!sf_last && sf == SF_W'(SF - 2));
       addr <= sf_last && row_last ? AW'(0) : addr + AW'(1);
-      if (sf_last) nf <= nf_last ? NF_W'(0) : nf + NF_W'(1);
+      if (sf_last) begin
+        nf <= nf_last ? NF_W'(0) : nf + NF_W'(1);
+        fresh <= nf_last;
+        nf_last <= NF == 1 || (!nf_last && nf == NF_W'(NF - 2));
+      end
     end
     if (rst) begin
-      sf   <= SF_W'(0);
-      nf   <= NF_W'(0);
+      sf <= SF_W'(0);
+      sf_first <= 1'b1;
+      sf_last <= SF == 1;
+      nf <= NF_W'(0);
+      fresh <= 1'b1;
+      nf_last <= NF == 1;
       addr <= AW'(0);
     end
   end

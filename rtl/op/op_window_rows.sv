@@ -51,7 +51,7 @@ module op_window_rows #(
   localparam integer AW = W > 1 ? $clog2(W) : 1;
   localparam integer BW = $clog2(NB) + 1;
   localparam integer PW = NB > 1 ? $clog2(NB) : 1;
-  localparam integer YW = $clog2(2 * H + KS + SH * OH + PT + NB) + 2;
+  localparam integer YW = $clog2(((OH - 1) * SH + KS > H ? (OH - 1) * SH + KS : H) + PT + 1) + 1;
 
   generate
     if (NB < KS && NB < H) begin : g_bad
@@ -65,18 +65,20 @@ module op_window_rows #(
   wire issue = ready && run;
   wire x_end = x == XW'(W - 1);
   wire write = in_valid && in_ready;
-  wire signed [YW-1:0] top;
+  wire [XW-1:0] x_next = x_end ? '0 : x + 1'b1;
+  wire signed [YW-1:0] top, top_next;
   wire [XW-1:0] wr_x;
   wire [BW-1:0] wr_bank, top_bank;
   op_window_track #(
-      .H(H), .W(W), .KS(KS), .SH(SH), .PT(PT), .OH(OH), .NB(NB)
+      .H(H), .W(W), .KS(KS), .SH(SH), .PT(PT), .OH(OH), .NB(NB), .COLUMNS(1)
   ) u_track (
       .clk(clk), .rst(rst), .wrote(write), .room(in_ready), .wr_x(wr_x), .wr_bank(wr_bank), .need_x(x),
-      .ready(ready), .done_x(x), .turn(issue && x_end), .top(top), .top_bank(top_bank), .at_end(at_end)
+      .need_next(x_next), .step(issue), .ready(ready), .turn(issue && x_end), .top(top), .top_next(top_next),
+      .top_bank(top_bank), .at_end(at_end)
   );
 
   always_ff @(posedge clk) begin
-    if (issue) x <= x_end ? '0 : x + 1'b1;
+    if (issue) x <= x_next;
     if (run) out_valid <= ready;
     if (rst) begin
       x <= '0;
@@ -121,6 +123,6 @@ module op_window_rows #(
       wire unused = &{1'b0, next_bank};
     end
   endgenerate
-  wire unused = &{1'b0, at_end, wr_x};
+  wire unused = &{1'b0, at_end, top_next, wr_x};
 endmodule
 `default_nettype wire

@@ -73,13 +73,16 @@ module op_window_seq #(
   localparam integer AW = DEPTH > 1 ? $clog2(DEPTH) : 1;
   localparam integer XW = $clog2(W) + 1;
   localparam integer SXW = $clog2(W + PL + PR + KSW + SW) + 2;
-  localparam integer YW = $clog2(2 * H + KS + SH * OH + PT + NB) + 2;
+  localparam integer YW = $clog2(((OH - 1) * SH + KS > H ? (OH - 1) * SH + KS : H) + PT + 1) + 1;
   localparam integer BW = $clog2(NB) + 1;
   localparam integer ROW_STEP = (SH % NB) * ROW;  // addresses modulo DEPTH
   localparam integer ROW_JUMP = (((JUMP % NB) + NB) % NB) * ROW;
   localparam integer ROW_TAP = (DH % NB) * ROW;
   localparam integer ROW_0 = ((NB - PT % NB) % NB) * ROW;
-  localparam integer NEED_0 = KSW - 1 < PL ? 0 : KSW - 1 - PL < W ? KSW - 1 - PL : W - 1;
+  localparam integer EDGE = KSW - 1 - PL;  // column at the right of the first window
+  localparam integer NEED_0 = EDGE < 0 ? 0 : EDGE < W ? EDGE : W - 1;
+  localparam integer EDGE_1 = OW > 1 ? EDGE + SW : EDGE;
+  localparam integer NEED_1 = EDGE_1 < 0 ? 0 : EDGE_1 < W ? EDGE_1 : W - 1;
 
   function automatic [AW-1:0] wrap(input [AW-1:0] a, input [AW:0] step);
     logic [AW:0] sum;
@@ -118,23 +121,28 @@ module op_window_seq #(
   wire e_g = e_y && g == ($clog2(GROUPS) + 1)'(GROUPS - 1);
   wire e_o = e_g && ox == ($clog2(OW) + 1)'(OW - 1);
 
-  logic [XW-1:0] need_x;
+  // What a window must wait for is known a window before.
+  logic [XW-1:0] need_x, need_next;
+  logic signed [SXW-1:0] edge_x;  // column at the right of the window after the next one
+  logic [$clog2(OW):0] edge_ox;
+  wire edge_end = edge_ox == ($clog2(OW) + 1)'(OW - 1);
   wire ready, at_end, run;
   wire issue = ready && run;
-  wire signed [YW-1:0] top;
+  wire signed [YW-1:0] top, top_next;
   wire [XW-1:0] wr_x;
   wire [BW-1:0] wr_bank, top_bank;
   op_window_track #(
       .H(H), .W(W), .KS(KS), .SH(SH), .PT(PT), .OH(OH), .NB(NB)
   ) u_track (
       .clk(clk), .rst(rst), .wrote(wr_pixel), .room(in_ready), .wr_x(wr_x), .wr_bank(wr_bank), .need_x(need_x),
-      .ready(ready), .done_x(XW'(0)), .turn(issue && e_o), .top(top), .top_bank(top_bank), .at_end(at_end)
+      .need_next(need_next), .step(issue && e_g), .ready(ready), .turn(issue && e_o), .top(top), .top_next(top_next),
+      .top_bank(top_bank), .at_end(at_end)
   );
 
-  // Place of the current tap: column x at address x_addr of a row at row_addr, row top + dy, word w, part sub
+  // Place of the current tap: column x at address x_addr of a row at row_addr, row y, word w, part sub
   logic signed [SXW-1:0] x, win_x;
   logic [AW-1:0] x_addr, win_x_addr, row_addr, top_addr;
-  logic signed [YW-1:0] dy;
+  logic signed [YW-1:0] y;
   logic [$clog2(CF):0] w, group_w;
   logic [$clog2(SUB):0] sub, group_sub;
   wire sub_end = sub == ($clog2(SUB) + 1)'(SUB - 1);
@@ -143,8 +151,6 @@ module op_window_seq #(
   wire signed [SXW-1:0] next_win_x = e_o ? SXW'(-PL) : win_x + SXW'(SW);
   wire [AW-1:0] next_win_x_addr = e_o ? AW'(-(PL * CF)) : win_x_addr + AW'(SW * CF);
   wire [AW-1:0] next_top_addr = wrap(top_addr, at_end ? (AW + 1)'(ROW_JUMP) : (AW + 1)'(ROW_STEP));
-  wire signed [SXW-1:0] next_need = next_win_x + SXW'(KSW - 1);
-  wire signed [YW-1:0] y = top + dy;
   wire hit = x >= SXW'(0) && x < SXW'(W) && y >= YW'(0) && y < YW'(H);
 
   always_ff @(posedge clk) begin
@@ -159,7 +165,7 @@ module op_window_seq #(
       end
       if (e_x) begin
         ky <= e_y ? '0 : ky + 1'b1;
-        dy <= e_y ? '0 : dy + YW'(DH);
+        y <= e_o ? top_next : e_y ? top : y + YW'(DH);
         row_addr <= e_o ? next_top_addr : e_y ? top_addr : wrap(row_addr, (AW + 1)'(ROW_TAP));
       end
       if (e_y) begin
@@ -171,19 +177,26 @@ module op_window_seq #(
         ox <= e_o ? '0 : ox + 1'b1;
         win_x <= next_win_x;
         win_x_addr <= next_win_x_addr;
-        need_x <= next_need < SXW'(0) ? XW'(0) : next_need >= SXW'(W) ? XW'(W - 1) : next_need[XW-1:0];
+        need_x <= need_next;
+        need_next <= edge_x < SXW'(0) ? XW'(0) : edge_x >= SXW'(W) ? XW'(W - 1) : edge_x[XW-1:0];
+        edge_x <= edge_end ? SXW'(EDGE) : edge_x + SXW'(SW);
+        edge_ox <= edge_end ? '0 : edge_ox + 1'b1;
       end
       if (e_o) top_addr <= next_top_addr;
     end
     if (rst) begin
-      {cb, kx, ky, g, ox, w, sub, group_w, group_sub, dy} <= '0;
+      {cb, kx, ky, g, ox, w, sub, group_w, group_sub} <= '0;
       x <= SXW'(-PL);
       win_x <= SXW'(-PL);
       x_addr <= AW'(-(PL * CF));
       win_x_addr <= AW'(-(PL * CF));
       row_addr <= AW'(ROW_0);
       top_addr <= AW'(ROW_0);
+      y <= YW'(-PT);
       need_x <= XW'(NEED_0);
+      need_next <= XW'(NEED_1);
+      edge_x <= SXW'(EDGE + 2 % OW * SW);
+      edge_ox <= ($clog2(OW) + 1)'(2 % OW);
     end
   end
 
@@ -217,6 +230,6 @@ module op_window_seq #(
       out_valid <= 1'b0;
     end
   end
-  wire unused = &{1'b0, wr_x, wr_bank, top_bank, next_need};
+  wire unused = &{1'b0, wr_x, wr_bank, top_bank};
 endmodule
 `default_nettype wire

@@ -2,6 +2,9 @@
 // op_window_track: which pixels of a circular buffer of NB image rows are written, needed and free.
 //   A writer fills the rows of endless frames one pixel after the other; a reader sweeps over them, one sweep per
 //   row of windows, and never looks above the first row of its sweep again. Both only count rows and compare columns.
+//   room and ready are registers, so that neither side's handshake begins with an addition: each is made of what it
+//   will be for every way in which the reader and the writer may move in this cycle. What differs from sweep to sweep
+//   is computed sweeps ahead, and moves up at a turn.
 //   parameters  H   rows of a frame
 //               W   pixels of a row
 //               KS  rows that a window spans, dilation included
@@ -9,79 +12,138 @@
 //               PT  padding rows above the frame
 //               OH  sweeps of a frame
 //               NB  rows of the buffer
+//               COLUMNS   1: of the first row of a sweep, the columns before need_x are not read again; else unknown
+//               XW BW YW  bits of columns, of rows of the buffer, of rows of the frame
 //   latency: 1   ii: 1   order: row-major
 //   lut: 100
-//   ff: 28
+//   ff: 48
 `default_nettype none
 module op_window_track #(
-    parameter integer H  = 8,
-    parameter integer W  = 8,
-    parameter integer KS = 3,
-    parameter integer SH = 1,
-    parameter integer PT = 1,
-    parameter integer OH = 8,
-    parameter integer NB = 4,
-    parameter integer XW = $clog2(W) + 1,
-    parameter integer BW = $clog2(NB) + 1,
-    parameter integer YW = $clog2(2 * H + KS + SH * OH + PT + NB) + 2
+    parameter integer H       = 8,
+    parameter integer W       = 8,
+    parameter integer KS      = 3,
+    parameter integer SH      = 1,
+    parameter integer PT      = 1,
+    parameter integer OH      = 8,
+    parameter integer NB      = 4,
+    parameter integer COLUMNS = 0,
+    parameter integer XW      = $clog2(W) + 1,
+    parameter integer BW      = $clog2(NB) + 1,
+    parameter integer YW      = $clog2(((OH - 1) * SH + KS > H ? (OH - 1) * SH + KS : H) + PT + 1) + 1
 ) (
     input  wire                 clk,
     input  wire                 rst,
     input  wire                 wrote,     // a pixel is written in this cycle, allowed only if room
-    output wire                 room,
+    output logic                room,
     output logic [XW-1:0]       wr_x,      // its column
     output logic [BW-1:0]       wr_bank,   // its row of the buffer
     input  wire [XW-1:0]        need_x,    // column of the last row of the sweep that the reader waits for
-    output wire                 ready,     // that pixel is written
-    input  wire [XW-1:0]        done_x,    // columns of the sweep's first row that are not read again, 0 for unknown
-    input  wire                 turn,      // the reader finishes its sweep in this cycle
+    input  wire [XW-1:0]        need_next, // the column after it, of the next sweep at a turn
+    input  wire                 step,      // the reader goes on to that in this cycle
+    output logic                ready,     // pixel need_x is written
+    input  wire                 turn,      // the reader finishes its sweep in this cycle, and so steps
     output logic signed [YW-1:0] top,      // first row of the sweep within the frame, negative in the padding
+    output wire signed [YW-1:0] top_next,  // that of the next sweep
     output logic [BW-1:0]       top_bank,  // its row of the buffer, modulo NB in the padding too
-    output wire                 at_end     // the sweep is the last of its frame
+    output logic                at_end     // the sweep is the last of its frame
 );
   localparam integer JUMP = H - (OH - 1) * SH;  // rows from the last sweep of a frame to the first of the next
   localparam integer LAST_0 = KS - 1 < PT ? 0 : KS - 1 - PT < H ? KS - 1 - PT : H - 1;
-  localparam integer TOP_END = (OH - 1) * SH - PT;
   localparam integer STEP_BANK = SH % NB;
   localparam integer JUMP_BANK = ((JUMP % NB) + NB) % NB;
   localparam integer TOP_BANK_0 = (NB - PT % NB) % NB;
+  localparam integer HW = $clog2(H + 1);  // bits of a row that exists
+  localparam integer CW = $clog2(NB + H + 1) + 1;  // bits of a signed number of rows
 
-  // First and last row of the frame that a sweep from row y reads.
-  function automatic signed [YW-1:0] first_of(input signed [YW-1:0] y);
-    first_of = y < YW'(0) ? YW'(0) : y > YW'(H) ? YW'(H) : y;
+  // First rows of the sweeps after reset, and what follows from those
+  function automatic integer top_of(input integer sweep);
+    top_of = (sweep % OH) * SH - PT;
   endfunction
-  function automatic signed [YW-1:0] last_of(input signed [YW-1:0] y);
-    last_of = y < YW'(1 - KS) ? YW'(0) : y > YW'(H - KS) ? YW'(H - 1) : y + YW'(KS - 1);
+  function automatic integer first_at(input integer y);
+    first_at = y < 0 ? 0 : y > H ? H : y;
   endfunction
+  function automatic integer last_at(input integer y);
+    last_at = y + KS < 1 ? 0 : y + KS > H ? H - 1 : y + KS - 1;
+  endfunction
+  function automatic integer end_of(input integer sweep);
+    end_of = sweep % OH == OH - 1 ? 1 : 0;
+  endfunction
+  localparam integer FREES_0 = (OH == 1 ? H : first_at(top_of(1))) - first_at(-PT);
+  localparam integer NEEDS_0 = last_at(top_of(1)) - LAST_0 + (OH == 1 ? H : 0);
 
-  logic signed [YW-1:0] space;  // rows from the writer's to the first that is still occupied
-  logic signed [YW-1:0] lead;  // whole rows written beyond the last row of the sweep, which counts as -1
-  wire signed [YW-1:0] top_next = at_end ? YW'(-PT) : top + YW'(SH);
-  wire signed [YW-1:0] frees = (at_end ? YW'(H) : first_of(top_next)) - first_of(top);
-  wire signed [YW-1:0] needs = last_of(top_next) - last_of(top) + (at_end ? YW'(H) : YW'(0));
-  wire row_done = wrote && wr_x == XW'(W - 1);
+  // Three sweeps ahead its top, two and one ahead its first and last row, then how many rows the turn frees and needs
+  logic signed [YW-1:0] top_3;
+  logic end_3, end_2, end_1;
+  logic [HW-1:0] first_2, first_1, frees, needs;
+  logic [HW-1:0] last_2;
+  logic signed [CW-1:0] last_1;  // as the sweep after it counts, whose frame may be another one
+  always_ff @(posedge clk) begin
+    if (turn) begin
+      top_3 <= end_3 ? YW'(-PT) : top_3 + YW'(SH);
+      end_3 <= OH == 1 || (!end_3 && top_3 == YW'((OH - 2) * SH - PT));
+      end_2 <= end_3;
+      first_2 <= top_3 < YW'(0) ? HW'(0) : top_3 > YW'(H) ? HW'(H) : top_3[HW-1:0];
+      last_2 <= top_3 < YW'(1 - KS) ? HW'(0) : top_3 > YW'(H - KS) ? HW'(H - 1) : HW'(top_3) + HW'(KS - 1);
+      end_1 <= end_2;
+      first_1 <= first_2;
+      last_1 <= CW'(last_2) - (end_2 ? CW'(H) : CW'(0));
+      at_end <= end_1;
+      frees <= (end_1 ? HW'(H) : first_2) - first_1;
+      needs <= HW'(CW'(last_2) - last_1);
+      top <= top_next;
+    end
+    if (rst) begin
+      top_3 <= YW'(top_of(3));
+      end_3 <= 1'(end_of(3));
+      end_2 <= 1'(end_of(2));
+      first_2 <= HW'(first_at(top_of(2)));
+      last_2 <= HW'(last_at(top_of(2)));
+      end_1 <= 1'(end_of(1));
+      first_1 <= HW'(first_at(top_of(1)));
+      last_1 <= CW'(last_at(top_of(1)) - H * end_of(1));
+      at_end <= 1'(end_of(0));
+      frees <= HW'(FREES_0);
+      needs <= HW'(NEEDS_0);
+      top <= YW'(-PT);
+    end
+  end
+  assign top_next = at_end ? YW'(-PT) : top + YW'(SH);
+
+  logic signed [CW-1:0] space;  // rows from the writer's to the first that is still occupied
+  logic signed [CW-1:0] lead;  // whole rows written beyond the last row of the sweep, which counts as -1
+  wire signed [CW-1:0] space_turn = space + CW'(frees);
+  wire signed [CW-1:0] lead_turn = lead - CW'(needs);
   wire [BW-1:0] bank_step = top_bank + (at_end ? BW'(JUMP_BANK) : BW'(STEP_BANK));
+  wire [XW-1:0] wr_next = wr_x + 1'b1;
+  wire row_done = wrote && wr_x == XW'(W - 1);
 
-  assign at_end = top == YW'(TOP_END);
-  assign room = space > YW'(0) || (space == YW'(0) && frees != YW'(0) && wr_x < done_x);
-  assign ready = lead > YW'(0) || (lead == YW'(0) && wr_x > need_x);
+  // A row in hand is read up to the writer's column, and written up to the reader's.
+  wire past = step ? (wrote ? wr_next > need_next : wr_x > need_next) : (wrote ? wr_next > need_x : wr_x > need_x);
+  wire behind = COLUMNS != 0 && frees != HW'(0) && !turn && (step
+      ? (row_done ? need_next != XW'(0) : wrote ? wr_next < need_next : wr_x < need_next)
+      : (row_done ? need_x != XW'(0) : wrote ? wr_next < need_x : wr_x < need_x));
 
   always_ff @(posedge clk) begin
-    if (wrote) wr_x <= row_done ? XW'(0) : wr_x + 1'b1;
+    if (wrote) wr_x <= row_done ? XW'(0) : wr_next;
     if (row_done) wr_bank <= wr_bank == BW'(NB - 1) ? BW'(0) : wr_bank + 1'b1;
-    if (turn) begin
-      top <= top_next;
-      top_bank <= bank_step >= BW'(NB) ? bank_step - BW'(NB) : bank_step;
+    if (turn) top_bank <= bank_step >= BW'(NB) ? bank_step - BW'(NB) : bank_step;
+    space <= (turn ? space_turn : space) - (row_done ? CW'(1) : CW'(0));
+    lead <= (turn ? lead_turn : lead) + (row_done ? CW'(1) : CW'(0));
+    if (row_done) begin
+      room <= turn ? space_turn > CW'(1) : space > CW'(1) || (space == CW'(1) && behind);
+      ready <= turn ? lead_turn >= CW'(0) : lead >= CW'(0);
+    end else begin
+      room <= turn ? space_turn > CW'(0) : space > CW'(0) || (space == CW'(0) && behind);
+      ready <= turn ? lead_turn > CW'(0) || (lead_turn == CW'(0) && past) : lead > CW'(0) || (lead == CW'(0) && past);
     end
-    space <= space + (turn ? frees : YW'(0)) - (row_done ? YW'(1) : YW'(0));
-    lead <= lead - (turn ? needs : YW'(0)) + (row_done ? YW'(1) : YW'(0));
     if (rst) begin
       wr_x <= XW'(0);
       wr_bank <= BW'(0);
-      top <= YW'(-PT);
       top_bank <= BW'(TOP_BANK_0);
-      space <= YW'(NB);
-      lead <= YW'(-LAST_0);
+      space <= CW'(NB);
+      lead <= CW'(-LAST_0);
+      room <= 1'b1;
+      ready <= 1'b0;
     end
   end
 endmodule
