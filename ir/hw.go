@@ -49,7 +49,7 @@ type HW struct {
 	// Port is the bits of a beat of that memory, Burst the beats of a burst.
 	Port, Burst int
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
-	// share their data, or "none", LUTs. "" is "one".
+	// share their data, "chain" DSPs of UltraScale+ that also sum, or "none", LUTs. "" is "one".
 	DSP string
 	// Unit is the node whose unit computes this one too, in turn Turn of a sample, where layers share units; empty: its
 	// own, in turn 0. Back is the node that takes the result again as a second stream, in the next turn.

@@ -27,7 +27,7 @@ type laner struct {
 	errs  diag.List
 	// chosen is what the modes lean and balance chose, where rules say nothing.
 	chosen foldings
-	causes map[*ir.Node]string // what unpacked has found
+	causes map[*ir.Node]string // what notDSP has found
 	notes  []string
 	padded map[*ir.Node]*padded // the rows of keys that may end in dead lanes, by the nodes that know of them
 }

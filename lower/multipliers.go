@@ -8,23 +8,32 @@ import (
 	"lathe/ir"
 )
 
-// multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, a rule that
-// names n is wrong; a wish for all layers leaves n as it is, and says so.
+// dsp is the word for what multiplies; only UltraScale+ has the DSPs of a chain.
+func (p *planParser) dsp(path string, text *string) string {
+	word := dspWords[p.word(path, text, dspWords)]
+	if word == "chain" && p.fpga.Yosys != "xcup" {
+		p.fail(path, `dsp = "chain": %s has no DSP48E2`, p.fpga.Device).Hint = `use "one", or a part of UltraScale+`
+	}
+	return word
+}
+
+// multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, or DSPs not
+// sum, a rule that names n is wrong; a wish for all layers leaves n as it is, and says so.
 func (l *laner) multipliers(n *ir.Node, a asked) {
-	if !n.Op.Traits.Weighted && n.Op.PackCause == nil {
+	if !n.Op.Traits.Weighted && n.Op.DSPCause == nil {
 		return
 	}
 	n.HW.DSP = a.dsp
-	if a.dsp != "pack" {
+	if a.dsp != "pack" && a.dsp != "chain" {
 		return
 	}
-	cause, hint, err := l.unpacked(n)
+	cause, hint, err := l.notDSP(n, a.dsp)
 	switch {
 	case err != nil: // the layer has no hardware, and its unit will say so
 		n.HW.DSP = "one"
 	case cause == "":
 	case a.dspFrom != "":
-		e := n.Errorf("L0418", `dsp = "pack": %s`, cause)
+		e := n.Errorf("L0418", "dsp = %q: %s", a.dsp, cause)
 		l.errs = append(l.errs, e.WithNote("set by %s", a.dspFrom).WithHint("%s", hint))
 	default:
 		n.HW.DSP = "one"
@@ -32,20 +41,20 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 	}
 }
 
-// unpacked says why products of n cannot share DSPs, and what would help.
-func (l *laner) unpacked(n *ir.Node) (cause, hint string, err error) {
+// notDSP says why products of n cannot share DSPs, or be summed in DSPs, and what would help.
+func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 	cause, known := l.causes[n]
 	if !known {
-		cause = n.Op.Name + " has no two products with a common factor"
-		if n.Op.PackCause != nil {
-			if cause, err = n.Op.PackCause(n); err != nil {
+		cause = n.Op.Name + " has no products of this kind"
+		if n.Op.DSPCause != nil {
+			if cause, err = n.Op.DSPCause(n, how); err != nil {
 				return "", "", err
 			}
 		}
 		l.causes[n] = cause
 	}
 	hint = `leave dsp out, or give weights or data fewer bits`
-	if cause == "" && n.HW.OutLanes%2 != 0 {
+	if how == "pack" && cause == "" && n.HW.OutLanes%2 != 0 {
 		cause, hint = fmt.Sprintf("out_lanes %d are odd, two of them share a DSP", n.HW.OutLanes), "choose an even out_lanes"
 	}
 	return cause, hint, nil

@@ -38,6 +38,32 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// TestChain asks all layers to sum in DSPs: those that can do, the others say why not.
+func TestChain(t *testing.T) {
+	for _, c := range []struct{ plan, note string }{
+		{"[fold]\ndsp = \"chain\"", ""},
+		{"[quantize]\nweight = \"fixed(4)\"\n[fold]\ndsp = \"chain\"", "by weights of 4 take LUTs"},
+		{"[quantize]\ndata = \"fixed(20)\"\nweight = \"fixed(20)\"\n[fold]\ndsp = \"chain\"", "do not fit into one DSP"},
+	} {
+		g, r, err := decided(t, classifier(t), c.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chained := 0
+		for _, n := range g.Nodes {
+			if n.Op == sum.Conv && slices.Contains(unitOf(t, n), `MULT="chain"`) {
+				chained++
+			}
+		}
+		noted := slices.ContainsFunc(r.Notes, func(s string) bool {
+			return strings.Contains(s, `conv2 keeps dsp = "one": `) && strings.Contains(s, c.note)
+		})
+		if want := c.note != ""; noted != want || chained > 0 == want {
+			t.Errorf("%s: %d convolutions are chained, notes: %q", c.plan, chained, r.Notes)
+		}
+	}
+}
+
 // unitOf lists the parameters of the unit of n.
 func unitOf(t *testing.T, n *ir.Node) []string {
 	t.Helper()

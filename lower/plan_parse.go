@@ -26,7 +26,7 @@ var (
 	layerWords = []string{"spatial", "loop"}
 	styleWords = []string{"fold", "unroll"}
 	memWords   = []string{"auto", "block", "distributed"}
-	dspWords   = []string{"one", "pack", "none"}
+	dspWords   = []string{"one", "pack", "chain", "none"}
 )
 
 // planParser carries what all parts of the plan need while it is read; it collects all errors.
@@ -251,7 +251,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		out.FPS = *v
 	}
 	if f.Fold.DSP != nil {
-		out.DSP = dspWords[p.word("fold.dsp", f.Fold.DSP, dspWords)]
+		out.DSP = p.dsp("fold.dsp", f.Fold.DSP)
 	}
 	p.balanceOnly(f, out.Mode)
 	for i := range f.Fold.Rule {
@@ -273,7 +273,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 			rule.Ram = p.ram(path+".ram", r.RAM)
 		}
 		if r.DSP != nil {
-			rule.DSP = dspWords[p.word(path+".dsp", r.DSP, dspWords)]
+			rule.DSP = p.dsp(path+".dsp", r.DSP)
 		}
 		if *r == (foldRuleFile{matchFile: r.matchFile}) {
 			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, weights, ram or dsp"

@@ -130,7 +130,7 @@ var plans = []Entry{
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nfps = 1e5"},
 	{"L0417", "An output of the graph is a constant; hardware computes outputs from inputs.",
 		"$ lathe quantize constant-output.onnx -o m.lathe"},
-	{"L0418", "Two products of a layer cannot share a DSP, although the plan asks for it by name.",
+	{"L0418", "Products of a layer cannot share a DSP, or be summed in DSPs, although the plan asks for it by name.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
 			"-- plan.toml --\n[[fold.rule]]\nname = \"fc1\"\nout_lanes = 1\ndsp = \"pack\""},
 	{"L0419", "The weights of a layer cannot lie outside of the chip, although the plan asks for it by a rule.",

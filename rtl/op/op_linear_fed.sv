@@ -24,7 +24,8 @@
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
-//                                    two products, OUT_LANES even, see num_mul_pair
+//                                    two products, OUT_LANES even, see num_mul_pair; "chain": products and sums in
+//                                    DSP48E2, integers and TREE_PIPE 2, see num_chain
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -99,10 +100,15 @@ module op_linear_fed #(
   localparam integer XW = IN_LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
-  // Memory 2, product 1 or 2, tree: stages before the sum over the beats.
-  localparam integer FRONT = 3 + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
-  localparam integer WAIT = PSH_W > 0 ? FRONT - 1 : FRONT - 2;  // until the constants are read
-  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
+  /* verilator lint_off WIDTH */  // strings of different lengths are compared
+  localparam integer CHAIN = MULT == "chain" ? 1 : 0;
+  /* verilator lint_on WIDTH */
+  // Memory 2, product 1 or 2, tree: stages before the sum over the beats. Of cascades see num_chain.
+  localparam integer FRONT = CHAIN != 0 ? (IN_LANES > 4 ? 5 : IN_LANES > 1 ? 4 : 3) :
+      3 + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
+  localparam integer REST = CHAIN != 0 ? $clog2((IN_LANES + 7) / 8) / 2 : 0;  // sum of cascades after it
+  localparam integer WAIT = PSH_W > 0 ? FRONT - 1 + REST : FRONT - 2;  // until the constants are read
+  localparam integer TAIL = REST + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // then shift and bias, factor
 
   generate
     if (SF * IN_LANES != IN || NF * OUT_LANES != OUT) begin : g_bad_lanes
@@ -123,11 +129,7 @@ module op_linear_fed #(
   assign in_ready = en && fresh && w_ready;
   assign w_en = en;
   assign w_step = step;
-  op_linear_walk #(
-      .SF(SF),
-      .NF(NF),
-      .GROUPS(GROUPS)
-  ) u_walk (
+  op_linear_walk #(.SF(SF), .NF(NF), .GROUPS(GROUPS)) u_walk (
       .clk(clk), .rst(rst), .en(en), .valid(in_valid), .ready(w_ready), .step(step), .fresh(fresh),
       .sf_first(sf_first), .sf_last(sf_last), .sf(sf), .row(row), .addr(w_addr)
   );
@@ -186,6 +188,8 @@ module op_linear_fed #(
   wire [ROW_W-1:0] row_k;
   wire [OUT_LANES*KW-1:0] konst;
   num_delay #(.WIDTH(ROW_W), .DEPTH(WAIT)) u_nf (.clk(clk), .en(en), .in(row), .out(row_k));
+  wire [FRONT+TAIL:0] passed = {done, moving};
+  wire read_k = passed[WAIT-1];
   wire last_k;  // the last beat of a vector: its row is used
   generate
     if (SETS > 1) begin : g_used
@@ -197,7 +201,7 @@ module op_linear_fed #(
   mem_sets #(
       .WIDTH(OUT_LANES * KW), .DEPTH(ROWS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM)
   ) u_consts (
-      .clk(clk), .rst(rst), .en(en), .step(moving[WAIT-1] && last_k), .addr(row_k), .data(konst)
+      .clk(clk), .rst(rst), .en(en), .step(read_k && last_k), .addr(row_k), .data(konst)
   );
 
   wire [OUT_LANES*OUT_W-1:0] y;
@@ -236,14 +240,8 @@ module op_linear_fed #(
   wire out_room;
   assign en = out_room || !done[TAIL];
   stream_skid #(.WIDTH(OUT_LANES * OUT_W)) u_skid (
-      .clk(clk),
-      .rst(rst),
-      .in_data(y),
-      .in_valid(done[TAIL]),
-      .in_ready(out_room),
-      .out_data(out_data),
-      .out_valid(out_valid),
-      .out_ready(out_ready)
+      .clk(clk), .rst(rst), .in_data(y), .in_valid(done[TAIL]), .in_ready(out_room), .out_data(out_data),
+      .out_valid(out_valid), .out_ready(out_ready)
   );
 endmodule
 `default_nettype wire

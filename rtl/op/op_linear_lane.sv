@@ -8,13 +8,16 @@
 //   parameters  IN_LANES, IN_W, IN_SIGNED, IN_E, IN_NAN, W_W, W_E, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W,
 //               OUT_SIGNED, ROUND, OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
-//   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read.
+//   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read. MULT
+//   "chain": see num_chain, which says when first and valid come; constants of a later use come as much later as its
+//   out is later than its sum.
 //   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
 //       3 * min(M_W, 1)
 //   ii: 1   order: as it comes
-//   lut: PSH_W == 0 ? T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
-//   ff: (PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W) + M_W * (PSH_W == 0 ? 1 : 2)
-//   parts: (MULT == "sum" ? 0 : u_dot) + (M_W ? u_rescale : u_cast)
+//   let: CHAIN = MULT == "chain" ? 1 : 0
+//   lut: (CHAIN ? 0 : PSH_W == 0 ? T_W : ONE_BEAT ? 0 : DOT_W) + (PSH_W ? T_W + T_W * PSH_W * 2 / 3 : 0)
+//   ff: (CHAIN ? 0 : PSH_W == 0 ? T_W : DOT_W) + (PSH_W ? 2 * T_W + BIAS_W : 0)
+//   parts: (MULT == "sum" ? 0 : CHAIN ? u_chain : u_dot) + (M_W ? u_m + u_rescale : u_cast)
 `default_nettype none
 module op_linear_lane #(
     parameter integer IN_LANES   = 4,
@@ -51,11 +54,30 @@ module op_linear_lane #(
   localparam integer SUM_W = (IN_E > 0 ? IN_W - 1 - IN_E + (1 << IN_E) : IN_W) +
       (W_E > 0 ? W_W - 1 - W_E + (1 << W_E) : W_W) + $clog2(IN_LANES);
 
+  /* verilator lint_off WIDTH */  // strings of different lengths are compared
+  localparam integer CHAIN = MULT == "chain" ? 1 : 0;
+  localparam integer GIVEN = MULT == "sum" ? 1 : 0;
+  /* verilator lint_on WIDTH */
+  localparam integer ALL_W = PSH_W == 0 ? T_W : DOT_W;  // of the sum over the beats
+  localparam integer REST = CHAIN != 0 ? $clog2((IN_LANES + 7) / 8) / 2 : 0;
+
+  wire signed [BIAS_W-1:0] bias = konst[BIAS_W-1:0];
   wire signed [SUM_W-1:0] sum;
+  wire signed [ALL_W-1:0] all;
   generate
-    /* verilator lint_off WIDTH */  // strings of different lengths are compared
-    if (MULT == "sum") begin : g_sum
-      /* verilator lint_on WIDTH */
+    if (CHAIN != 0) begin : g_chain
+      if (IN_E != 0 || W_E != 0 || TREE_PIPE != 2) begin : g_bad
+        operands_must_be_integers_and_TREE_PIPE_2_where_MULT_is_chain u_bad ();
+      end
+      num_chain #(
+          .N(IN_LANES), .A_W(IN_W), .A_SIGNED(IN_SIGNED), .B_W(W_W), .START_W(BIAS_W),
+          .OUT_W(ALL_W), .ONE_BEAT(ONE_BEAT)
+      ) u_chain (
+          .clk(clk), .en(en), .first(first), .valid(valid), .start(PSH_W == 0 ? bias : BIAS_W'(0)), .a(x), .b(w),
+          .out(all)
+      );
+      assign sum = SUM_W'(0);
+    end else if (GIVEN != 0) begin : g_sum
       wire signed [IN_W-1:0] x_s = x[IN_W-1:0];
       assign sum = SUM_W'(x_s);
       wire unused_w = &{1'b0, w};
@@ -80,33 +102,34 @@ module op_linear_lane #(
     end
   endgenerate
 
-  wire signed [BIAS_W-1:0] bias = konst[BIAS_W-1:0];
-  wire [T_W-1:0] t;
-
   // Sums wrap inside; the widths hold the results, so every wrap is undone by the end. base + sum is written as the
   // difference sum - ~base - 1: Yosys then puts the choice of base into the LUT that adds, and not into one before it.
   generate
-    if (PSH_W == 0) begin : g_plain
-      logic [T_W-1:0] acc;
-      wire  [T_W-1:0] base = ONE_BEAT != 0 || first ? T_W'(bias) : acc;
-      wire  [  T_W:0] more = {T_W'(sum), 1'b0} - {~base, 1'b1};
-      always_ff @(posedge clk) if (en && valid) acc <= more[T_W:1];
-      assign t = acc;
+    if (CHAIN == 0) begin : g_sum_of_beats
+      logic [ALL_W-1:0] acc;
+      wire [ALL_W-1:0] start = PSH_W == 0 ? ALL_W'(bias) : ALL_W'(0);
+      wire [ALL_W-1:0] base = ONE_BEAT != 0 || first ? start : acc;
+      wire [ALL_W:0] more = {ALL_W'(sum), 1'b0} - {~base, 1'b1};
+      always_ff @(posedge clk) if (en && valid) acc <= more[ALL_W:1];
+      assign all = acc;
       wire unused_more = &{1'b0, more[0]};
+    end
+  endgenerate
+
+  wire [T_W-1:0] t;
+  generate
+    if (PSH_W == 0) begin : g_plain
+      assign t = all;
     end else begin : g_shift
-      logic signed [DOT_W-1:0] acc;
-      wire signed [DOT_W-1:0] base = ONE_BEAT != 0 || first ? {DOT_W{1'b0}} : acc;
       logic [T_W-1:0] shifted;
       logic signed [BIAS_W-1:0] bias_q;
       logic [T_W-1:0] t_q;
-      always_ff @(posedge clk) begin
-        if (en && valid) acc <= base + DOT_W'(sum);
+      always_ff @(posedge clk)
         if (en) begin
-          shifted <= T_W'(acc) << konst[BIAS_W+:PSH_W];
+          shifted <= T_W'(all) << konst[BIAS_W+:PSH_W];
           bias_q  <= bias;
           t_q     <= shifted + T_W'(bias_q);
         end
-      end
       assign t = t_q;
     end
   endgenerate
@@ -127,7 +150,7 @@ module op_linear_lane #(
       );
     end else begin : g_rescale
       wire [M_W-1:0] m;
-      num_delay #(.WIDTH(M_W), .DEPTH(PSH_W == 0 ? 1 : 2)) u_m (
+      num_delay #(.WIDTH(M_W), .DEPTH(PSH_W == 0 ? 1 + REST : 2)) u_m (
           .clk(clk), .en(en), .in(konst[PSH_W+BIAS_W+:M_W]), .out(m)
       );
       num_rescale #(
@@ -149,6 +172,6 @@ module op_linear_lane #(
       );
     end
   endgenerate
-  wire unused_top = &{1'b0, first, sum, bias, konst};
+  wire unused_top = &{1'b0, first, valid, sum, bias, konst};
 endmodule
 `default_nettype wire

@@ -94,6 +94,32 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// TestLinearChain covers one and several elements to a register of a cascade, and several cascades, with and without a
+// register between their sums.
+func TestLinearChain(t *testing.T) {
+	for i, c := range []struct {
+		m               matrix
+		inLanes, outLan int
+	}{
+		{matrix{in: 6, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 16,
+			cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 1, 2},
+		{matrix{in: 6, out: 4, inW: 8, wW: 8, biasW: 20, pshW: 2, cast: num.Cast{Shift: 9, Width: 8, Signed: true}},
+			3, 2},
+		{matrix{in: 16, out: 2, inW: 8, inSigned: true, wW: 8, biasW: 18, mW: 16, zero: 3,
+			cast: num.Cast{Shift: 29, Width: 8, Signed: true}}, 8, 2},
+		{matrix{in: 22, out: 2, inW: 6, wW: 17, biasW: 20, cast: num.Cast{Shift: 14, Width: 9, Signed: true}}, 11, 1},
+		{matrix{in: 38, out: 2, inW: 8, inSigned: true, wW: 8, biasW: 18, pshW: 1, mW: 14, zero: -3,
+			cast: num.Cast{Shift: 29, Width: 8, Signed: true}}, 19, 1},
+		{matrix{in: 66, out: 4, inW: 5, inSigned: true, wW: 5, biasW: 12, mW: 12,
+			cast: num.Cast{Shift: 20, Width: 8, Signed: true}}, 66, 2},
+	} {
+		m := c.m
+		m.cast.Round, m.cast.Over = i%9, i%3
+		m.fill(rand.New(rand.NewPCG(17, uint64(i))))
+		rtltest.Run(t, linearBench(&m, c.inLanes, c.outLan, text("MULT", "chain")))
+	}
+}
+
 // TestLinearLane benches a lane on its own as a pipeline, and a pair of them: one beat a vector, operands and constants
 // side by side.
 func TestLinearLane(t *testing.T) {
@@ -137,12 +163,17 @@ func TestLinearBroken(t *testing.T) {
 		{"op_linear_fed.sv", "assign en = out_room || !done[TAIL];", "assign en = out_room && out_ready || !done[TAIL];"},
 		{"op_linear_walk.sv", "assign step = (!fresh || valid) && ready;", "assign step = (fresh || valid) && ready;"},
 		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
+		{"num_chain.sv", "wire take = en && valid;", "wire take = en || valid;"},
+		{"num_chain.sv", "WAIT > 1 ? WAIT - 1 : 0", "0"},
 		{"op_linear_lane.sv", "wire signed [BIAS_W-1:0] bias =", "wire [BIAS_W-1:0] bias ="},
 	} {
 		broken(t, c.file, c.old, c.fault, func() rtltest.Bench {
 			m := matrix{in: 6, out: 4, inW: 5, inSigned: true, wW: 4, biasW: 8,
 				cast: num.Cast{Shift: 5, Width: 5, Signed: true}}
 			m.fill(rand.New(rand.NewPCG(8, 8)))
+			if c.file == "num_chain.sv" {
+				return linearBench(&m, 2, 2, text("MULT", "chain"))
+			}
 			return linearBench(&m, 2, 2)
 		})
 	}

@@ -43,6 +43,8 @@ func TestModuleCosts(t *testing.T) {
 		{"num_mul_pair", []string{"X_W", "8", "W_W", "8"}},
 		{"num_add_tree", []string{"N", "12", "IN_W", "12", "PIPE", "2"}},
 		{"num_dot", []string{"N", "4", "A_W", "8", "B_W", "8", "PIPE", "2"}},
+		{"num_chain", []string{"N", "9"}},
+		{"num_chain", []string{"N", "40"}},
 		{"stream_fifo", []string{"WIDTH", "100", "DEPTH", "1000"}},
 		{"mem_ram", []string{"WIDTH", "32", "DEPTH", "128"}},
 		{"mem_ram", []string{"WIDTH", "24", "DEPTH", "128"}},

@@ -37,8 +37,8 @@ type Sum interface {
 	Dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d Form) (hlo.Value, error)
 	// Unit is the hardware behind front, for the lanes of n.
 	Unit(n *ir.Node, f Front) (*rtl.Unit, error)
-	// PackCause says why no two products can share a DSP; "" where they can.
-	PackCause(n *ir.Node) (string, error)
+	// DSPCause is the column of that name.
+	DSPCause(n *ir.Node, how string) (string, error)
 	// Product is the kernel of the library for all data of a sample, as the rows of a matrix, or as w says.
 	Product(n *ir.Node, w *Windows, t cuda.Target) (*cuda.Unit, error)
 }

@@ -68,7 +68,7 @@ func (m *exactSum) factorForms(n *ir.Node, w widths, f Front, unrolled bool) (wi
 	case coded && (!takes || f.Padded && m.data.coded == format.Signs): // zero is no sign
 		_, err := arith.FixedOf(n, n.Args[0].Type)
 		return w, err
-	case !takes, n.HW.DSP == "pack" && !coded:
+	case !takes, (n.HW.DSP == "pack" || n.HW.DSP == "chain") && !coded:
 		return plain, nil
 	}
 	forms := []widths{plain}

@@ -15,7 +15,7 @@ import (
 	"lathe/rtl"
 )
 
-// PackWidths is PackCause of the widths of data and weights.
+// PackWidths says why no two products share a DSP, by the widths of data and weights.
 func PackWidths(x int, signed bool, w int) string {
 	factor := x + rtl.Flag(!signed)
 	switch {
@@ -27,13 +27,13 @@ func PackWidths(x int, signed bool, w int) string {
 	return ""
 }
 
-// Multipliers asks for products in LUTs, or two in a DSP.
+// Multipliers asks for products in LUTs, two in a DSP, or DSPs that sum them.
 func Multipliers(n *ir.Node) []any {
 	switch n.HW.DSP {
 	case "none":
 		return []any{"MULT", "lut"}
-	case "pack":
-		return []any{"MULT", "pack"}
+	case "pack", "chain":
+		return []any{"MULT", n.HW.DSP}
 	}
 	return nil
 }
@@ -100,8 +100,9 @@ func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
 	return append(p, out...), err
 }
 
-// PackCause says why two products do not share a DSP; they do where num_mul_pair takes their widths.
-func (m *exactSum) PackCause(n *ir.Node) (string, error) {
+// DSPCause says why two products do not share a DSP, or are not summed in DSPs; they are where num_mul_pair and
+// num_chain take their widths.
+func (m *exactSum) DSPCause(n *ir.Node, how string) (string, error) {
 	if m.data.ints.W == 0 {
 		return fmt.Sprintf("products of codes of %s are no products of integers", n.Args[0].Type.Format), nil
 	}
@@ -109,7 +110,27 @@ func (m *exactSum) PackCause(n *ir.Node) (string, error) {
 	if w.coded == format.Signs {
 		return "products by signs take LUTs, not DSPs", nil
 	}
-	return PackWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
+	if how == "pack" {
+		return PackWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
+	}
+	return m.chainCause(w), nil
+}
+
+// chainCause says why products are not summed in DSPs.
+func (m *exactSum) chainCause(w widths) string {
+	x, sum := m.data.ints.W+rtl.Flag(!m.data.ints.Signed), m.tBits
+	if w.psh > 0 {
+		sum = max(m.dotBits, w.bias)
+	}
+	switch {
+	case w.weight <= lowBits || m.data.ints.W < 2:
+		return fmt.Sprintf("products of %d bits by weights of %d take LUTs", m.data.ints.W, w.weight)
+	case max(x, w.weight) > 27 || min(x, w.weight) > 18:
+		return fmt.Sprintf("products of %d bits by weights of %d do not fit into one DSP", m.data.ints.W, w.weight)
+	case max(sum, w.bias) > 48:
+		return fmt.Sprintf("the sums have %d bits, those of a DSP 48", max(sum, w.bias))
+	}
+	return ""
 }
 
 // padding is the code of padding, which is the value zero, as a parameter; none where it is 0.

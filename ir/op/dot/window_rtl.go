@@ -206,7 +206,7 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	return r, nil
 }
 
-// PackCause: every product has a DSP of its own.
-func (w *windowSum) PackCause(*ir.Node) (string, error) {
-	return "sums over blocks take a DSP a product", nil
+// DSPCause: every product has a DSP of its own, and sums are aligned.
+func (w *windowSum) DSPCause(*ir.Node, string) (string, error) {
+	return "sums over blocks take a DSP a product, and LUTs", nil
 }

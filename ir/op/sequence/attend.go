@@ -49,7 +49,7 @@ var AttendScores = composite.OnCodes(ir.Op{
 	Name: "attend_scores", Doc: "products of queries and keys for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 3, Blocks: column.SumsInBlocks, Tokens: ir.EachToken},
 	Infer: scoresInfer, Eval: scoresEval, Expand: scoresExpand, HLO: scoresHLO,
-	RTL: scoresRTL, Lanes: scoresLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
+	RTL: scoresRTL, Lanes: scoresLanes, DSPCause: productDSPCause, Legal: productLegal, MACs: productMACs,
 	Bounds: productBounds, Gen: genScores,
 })
 
@@ -91,7 +91,7 @@ var AttendSum = composite.OnCodes(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1, Blocks: column.SumsInBlocks, Tokens: ir.EachToken},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
-	RTL: sumRTL, Lanes: sumLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
+	RTL: sumRTL, Lanes: sumLanes, DSPCause: productDSPCause, Legal: productLegal, MACs: productMACs,
 	Bounds: productBounds, Gen: genSum,
 })
 

@@ -147,8 +147,11 @@ func partsOf(n *ir.Node, u *rtl.Unit) error {
 	return nil
 }
 
-// productPackCause: scores share an element of the query over two keys, sums a weight over two features.
-func productPackCause(n *ir.Node) (string, error) {
+// productDSPCause: scores share an element of the query over two keys, sums a weight over two features.
+func productDSPCause(n *ir.Node, how string) (string, error) {
+	if how != "pack" {
+		return "no unit sums products of two streams in DSPs", nil
+	}
 	if dot.PairNamesWindow(n) {
 		return "every product of blocks has a DSP of its own", nil
 	}

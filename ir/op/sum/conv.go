@@ -38,7 +38,7 @@ var Conv = &ir.Op{
 	Legal:  convLegal,
 	Gen:    genConv,
 
-	PackCause: convPackCause,
+	DSPCause: convDSPCause,
 }
 
 // Depthwise says that a convolution to out channels over images of g takes each channel by itself.

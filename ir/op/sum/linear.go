@@ -36,7 +36,7 @@ var Linear = &ir.Op{
 	Legal:  dot.Legal,
 	Gen:    genLinear,
 
-	PackCause: packCause,
+	DSPCause: dspCause,
 }
 
 func linearInfer(n *ir.Node) ([]int, error) {

@@ -11,7 +11,7 @@ import (
 // Kind is a kind of cell that a path goes through.
 type Kind int
 
-// A chain of CARRY4 is one Carry, however long. DSP is a multiplier without a register inside.
+// A chain of CARRY4 is one Carry, however long, as is the adder of a DSP. DSP is a multiplier.
 const (
 	LUT Kind = iota
 	Carry
@@ -54,7 +54,6 @@ var (
 	mux      = arc{from: []string{"I0", "I1", "S"}, to: []string{"O"}}
 	tap      = arc{from: []string{"A", "A0", "A1", "A2", "A3"}, to: []string{"Q"}, adds: Levels{LUT: 1}}
 	wideRAM  = arc{adds: Levels{LUT: 1}, lanes: true}
-	product  = arc{from: []string{"A", "B", "C", "D", "PCIN"}, to: []string{"P", "PCOUT"}, adds: Levels{DSP: 1}}
 	clocked  = []arc{}
 	smallRAM = []arc{
 		{from: []string{"A", "A0", "A1", "A2", "A3", "A4", "A5"}, to: []string{"O", "SPO"}, adds: Levels{LUT: 1}},
@@ -81,30 +80,26 @@ var library = map[string][]arc{
 	"RAM32X1D": smallRAM, "RAM64X1D": smallRAM, "RAM128X1D": smallRAM, "RAM256X1D": smallRAM,
 	"FDRE": clocked, "FDSE": clocked, "FDCE": clocked, "FDPE": clocked,
 	"RAMB18E2": clocked, "RAMB36E2": clocked, "RAMB18E1": clocked, "RAMB36E1": clocked, "URAM288": clocked,
-	"DSP48E1": {product}, "DSP48E2": {product},
+	"DSP48E1": clocked, "DSP48E2": clocked, // their arcs depend on their registers
 	"GND": clocked, "VCC": clocked,
 }
 
-// arcs are those of a cell. Registers inside multipliers are refused: where paths end there depends on which they are.
+// arcs are those of a cell.
 func (c *cell) arcs() ([]arc, error) {
+	if c.isDSP() {
+		return c.dspArcs(), nil
+	}
 	arcs, ok := library[c.Type]
 	if !ok {
 		return nil, fmt.Errorf("cell type %s is unknown", c.Type)
-	}
-	if strings.HasPrefix(c.Type, "DSP48") {
-		for name, value := range c.Parameters {
-			inside := name == "AREG" || name == "BREG" || name == "MREG" || name == "PREG"
-			if inside && strings.Contains(value, "1") {
-				return nil, fmt.Errorf("%s = %s: multipliers with registers inside are not handled", name, value)
-			}
-		}
 	}
 	return arcs, nil
 }
 
 // passes says whether a signal at an input may go through the cell.
 func (c *cell) passes(input string) bool {
-	return slices.ContainsFunc(library[c.Type], func(a arc) bool {
+	arcs, _ := c.arcs()
+	return slices.ContainsFunc(arcs, func(a arc) bool {
 		return slices.Contains(a.from, input) || a.lanes && strings.HasPrefix(input, "ADDR")
 	})
 }

@@ -47,10 +47,12 @@ type driver struct {
 	index int
 }
 
-// end is where a path ends: a net that is an input of a cell or, without one, an output of the design.
+// end is where a path ends: a net that is an input of a cell or, without one, an output of the design; and what lies
+// behind that input up to a register.
 type end struct {
 	bit
 	cell *cell
+	adds Levels
 }
 
 // Longest finds the longest paths. An error means a cell of unknown type or a loop without a register.
@@ -64,12 +66,12 @@ func (n *Netlist) Longest() (*Longest, error) {
 		}
 		for _, p := range slices.Sorted(maps.Keys(c.Directions)) {
 			if c.Directions[p] != "output" {
-				list := &ends
+				list, adds := &ends, c.end(p)
 				if c.passes(p) {
-					list = &within
+					list, adds = &within, Levels{}
 				}
 				for _, b := range c.Bits[p] {
-					*list = append(*list, end{b, &c})
+					*list = append(*list, end{b, &c, adds})
 				}
 				continue
 			}
@@ -81,7 +83,7 @@ func (n *Netlist) Longest() (*Longest, error) {
 	for _, name := range slices.Sorted(maps.Keys(n.ports)) {
 		if n.ports[name].Direction != "input" {
 			for _, b := range n.ports[name].Bits {
-				ends = append(ends, end{b, nil})
+				ends = append(ends, end{bit: b})
 			}
 		}
 	}
@@ -93,8 +95,8 @@ func (n *Netlist) Longest() (*Longest, error) {
 			return nil, err
 		}
 		for k := range a.levels {
-			if a.levels[k] > out.Levels[k] {
-				out.Levels[k], last[k] = a.levels[k], e
+			if sum := a.levels[k] + e.adds[k]; e.bit != 0 && sum > out.Levels[k] {
+				out.Levels[k], last[k] = sum, e
 			}
 		}
 	}
@@ -122,6 +124,7 @@ func (w *walk) at(b bit) (*arrival, error) {
 		if err != nil {
 			return nil, err
 		}
+		a.levels = d.cell.begin(d.port)
 		for i := range arcs {
 			if err := w.pass(a, d, &arcs[i]); err != nil {
 				return nil, err
@@ -144,7 +147,7 @@ func (w *walk) pass(a *arrival, d driver, through *arc) error {
 			return err
 		}
 		for k := range a.levels {
-			if sum := before.levels[k] + through.adds[k]; sum > a.levels[k] || a.from[k] == 0 {
+			if sum := before.levels[k] + through.adds[k]; sum > a.levels[k] || sum == a.levels[k] && a.from[k] == 0 {
 				a.levels[k], a.from[k] = sum, in
 			}
 		}

@@ -9,13 +9,17 @@ import (
 )
 
 // net prints a flat netlist of cells, one a line: type, then port=bits, bits apart by commas. Ports that begin with '
-// are outputs.
+// are outputs; a word with a colon is a parameter.
 func net(lines ...string) string {
 	var cells []string
 	for i, line := range lines {
 		words := strings.Fields(line)
-		var directions, bits []string
+		var parameters, directions, bits []string
 		for _, w := range words[1:] {
+			if name, value, ok := strings.Cut(w, ":"); ok {
+				parameters = append(parameters, fmt.Sprintf("%q:%q", name, value))
+				continue
+			}
 			name, list, _ := strings.Cut(w, "=")
 			direction := "input"
 			if rest, ok := strings.CutPrefix(name, "'"); ok {
@@ -24,8 +28,8 @@ func net(lines ...string) string {
 			directions = append(directions, fmt.Sprintf("%q:%q", name, direction))
 			bits = append(bits, fmt.Sprintf("%q:[%s]", name, list))
 		}
-		cells = append(cells, fmt.Sprintf(`"c%d":{"type":%q,"port_directions":{%s},"connections":{%s}}`, i, words[0],
-			strings.Join(directions, ","), strings.Join(bits, ",")))
+		cells = append(cells, fmt.Sprintf(`"c%d":{"type":%q,"parameters":{%s},"port_directions":{%s},"connections":{%s}}`, i,
+			words[0], strings.Join(parameters, ","), strings.Join(directions, ","), strings.Join(bits, ",")))
 	}
 	return `{"modules":{"top":{"ports":{"in":{"direction":"input","bits":[2,3]},` +
 		`"out":{"direction":"output","bits":[90]}},"cells":{` + strings.Join(cells, ",") +
@@ -60,8 +64,16 @@ func TestLongest(t *testing.T) {
 			"RAM32M ADDRA=6 ADDRD=2 DIA=4 'DOA=7 'DOD=90"}, Levels{LUT: 2}, ""},
 		{"a memory's data are an end", []string{"LUT1 I0=2 'O=4", "RAM32M ADDRA=2 ADDRD=2 DIA=4 'DOA=7 'DOD=90"},
 			Levels{LUT: 1}, ""},
-		{"a product", []string{"LUT1 I0=2 'O=4", "DSP48E2 A=4 B=3 'P=5", "LUT1 I0=5 'O=90"}, Levels{LUT: 2, DSP: 1},
-			"in[0] -> out"},
+		{"a product", []string{"LUT1 I0=2 'O=4", "DSP48E2 A=4 B=3 'P=5 AREG:0 BREG:0 MREG:0 PREG:0", "LUT1 I0=5 'O=90"},
+			Levels{LUT: 2, DSP: 1}, "in[0] -> out"},
+		{"a product in a register", []string{"LUT1 I0=2 'O=4", "DSP48E2 A=4 B=3 'P=5 AREG:0 BREG:01 MREG:1 PREG:0",
+			"LUT1 I0=5 'O=90"}, Levels{LUT: 1, Carry: 1, DSP: 1}, ""},
+		{"registers all the way", []string{"LUT1 I0=2 'O=4", "DSP48E2 A=4 B=3 'P=90"}, Levels{LUT: 1}, "in[0] -> out"},
+		{"operands in registers", []string{"DSP48E2 A=2 'P=5 MREG:0 PREG:0", "LUT1 I0=5 'O=90"}, Levels{LUT: 1, DSP: 1}, ""},
+		{"a cascade", []string{"DSP48E2 A=2 B=2 'PCOUT=5 AREG:0 MREG:0 PREG:0", "DSP48E2 PCIN=5 'P=90"},
+			Levels{Carry: 1, DSP: 1}, ""},
+		{"an addend in a register", []string{"LUT1 I0=2 'O=4", "DSP48E2 C=4 'P=90 CREG:1 PREG:0"},
+			Levels{LUT: 1, Carry: 1}, ""},
 	} {
 		n, err := Read(strings.NewReader(net(c.cells...)), "top")
 		if err != nil {
@@ -81,8 +93,6 @@ func TestRefused(t *testing.T) {
 	for want, text := range map[string]string{
 		"c0: cell type FIFO36E2 is unknown":            net("FIFO36E2 'DO=90"),
 		"a loop without a register goes through net 4": net("LUT2 I0=2 I1=5 'O=4", "LUT2 I0=4 I1=3 'O=5", "LUT1 I0=4 'O=90"),
-		"c0: MREG = 01: multipliers with registers": strings.Replace(net("DSP48E2 A=2 B=3 'P=90"), `"type"`,
-			`"parameters":{"MREG":"01"},"type"`, 1),
 	} {
 		n, err := Read(strings.NewReader(text), "top")
 		if err != nil {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sum
+
+import (
+	"lathe/ir"
+	"lathe/ir/op/dot"
+)
+
+// dspCause is the DSPCause column of sums whose data are common to all outputs.
+func dspCause(n *ir.Node, how string) (string, error) {
+	if n.HW.Style == ir.StyleUnroll {
+		return "an unrolled layer multiplies by constants", nil
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return "", err
+	}
+	return p.DSPCause(n, how)
+}
+
+func convDSPCause(n *ir.Node, how string) (string, error) {
+	if a := n.Attrs.(*ConvAttrs); a.Groups > 1 && a.Groups == n.Args[1].Type.Shape[0] {
+		if how == "pack" {
+			return "no two output channels share their data", nil
+		}
+		return "a depthwise layer has no sums of products side by side", nil
+	}
+	return dspCause(n, how)
+}
