@@ -52,7 +52,7 @@ func TestWindowBroken(t *testing.T) {
 		{"op_window_seq.sv", "wr_addr == AW'(DEPTH - 1)", "wr_addr == AW'(DEPTH - 2)", part},
 		{"op_window_seq.sv", "y < YW'(H)", "y <= YW'(H)", part},
 		{"op_window_seq.sv", "e_o ? next_top_addr", "e_o ? top_addr", part},
-		{"op_window_seq.sv", "assign run = !out_valid || out_ready", "assign run = out_valid || out_ready", part},
+		{"op_window_seq.sv", "assign run = !word_valid || beat_ready", "assign run = word_valid || beat_ready", part},
 		{"op_window_rows.sv", "y < YW'(H)", "y <= YW'(H)", wide},
 		{"op_window_cols.sv", "x < CW'(W)", "x <= CW'(W)", wide},
 		{"op_window_cols.sv", "t < CW'(AHEAD)", "t <= CW'(AHEAD)", window(over, 10)},

@@ -20,7 +20,7 @@
 //               CONSTS, CONSTS_SUM     image: one word, {m, psh, bias} of channel c at bit c * (M_W + PSH_W + BIAS_W)
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES + (C > STREAM_LANES ? 1 : 0)
-//       + (KH * SH + PT + PB == 1 ? 0 : 2) + (BUSY > 1 ? 2 : 0) + BUSY
+//       + (KH * SH + PT + PB == 1 ? 0 : 3) + (BUSY > 1 ? 2 : 0) + BUSY
 //       + 4 + (clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, OH * ROW)   order: pixels row-major, all channels a beat
 //   flow: u_window + steps(BUSY, 1, s == BUSY - 1, STAGES + TAIL + 1) + u_skid

@@ -21,8 +21,8 @@
 //   latency: KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
 //       ? (OUT_LANES > IN_LANES ? OUT_LANES / IN_LANES : OUT_LANES < IN_LANES ? 2 : SKID)
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / IN_LANES
-//       + (min(OUT_LANES, C) > IN_LANES ? 1 : 0) + (OUT_LANES > C && KH * SH + PT + PB == 1 ? 0 : 2)
-//       + (OUT_LANES > C && KH * KW * C > OUT_LANES ? 2 : SKID)
+//       + (min(OUT_LANES, C) > IN_LANES ? 1 : 0) + (OUT_LANES <= C ? 2 : (KH * SH + PT + PB == 1 ? 0 : 3)
+//       + (KH * KW * C > OUT_LANES ? 2 : SKID))
 //   ii: max(H * W * C / IN_LANES, OUT_LANES > C ? OH * ROW : OH * OW * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
 //   flow: parts
@@ -79,9 +79,9 @@ module op_window #(
   localparam integer NO_PAD_X = PL + PR == 0 ? 1 : 0;
   // One tap on every pixel: the frame itself, when the groups do not reorder it (a group is a run of channels).
   localparam integer PLAIN = KH * KW * SH * SW == 1 && NO_PAD_Y * NO_PAD_X == 1 ? 1 : 0;
-  // The widener and the narrower have registered outputs of their own.
+  // The widener, the narrower and op_window_seq have registered outputs of their own.
   localparam integer REGISTERED =
-      PLAIN != 0 ? (IN_LANES != OUT_LANES ? 1 : 0) : WIDE != 0 && KH * KW * C > OUT_LANES ? 1 : 0;
+      PLAIN != 0 ? (IN_LANES != OUT_LANES ? 1 : 0) : WIDE == 0 || KH * KW * C > OUT_LANES ? 1 : 0;
   // op_window_seq stores whole rows: of a frame that is one row it is told that it is one column.
   localparam integer TURNED = WIDE == 0 && H * KH == 1 && NO_PAD_Y == 1 ? 1 : 0;
   localparam integer YH = TURNED != 0 ? W : H;

@@ -50,8 +50,8 @@ module op_window_cols #(
   localparam integer CW = $clog2(2 * W + PL + PR + LEN + SW) + 2;
 
   logic signed [CW-1:0] t;  // next column to take
-  logic signed [CW-1:0] next;  // column at the front of the next window
-  logic signed [CW-1:0] left;  // column of its first place
+  logic signed [CW-1:0] gap;  // from there to the column at the front of the next window
+  logic signed [CW-1:0] left;  // column of that window's first place
   logic tail;  // all columns of the row in hand are taken, not all windows sent; t counts in the row after it
   logic done;  // all windows of the row in hand are sent, not all columns taken
   logic [SELW-1:0] sel;
@@ -59,19 +59,21 @@ module op_window_cols #(
   wire run = !out_valid || out_ready;
   wire may_take = !tail || t < CW'(AHEAD);
   wire take = in_valid && may_take && run;
-  wire row_end = take && t == CW'(W - 1);  // never in the tail
-  wire last = next == CW'(LAST);
-  wire send = run && (tail || (take && !done && (t == next || (row_end && t < next))));
-  wire signed [CW-1:0] front = !tail ? t : take ? t + CW'(W) : t + CW'(W - 1);
-  wire signed [CW-1:0] short_by = next - front;
+  wire t_last = t == CW'(W - 1);  // never in the tail
+  wire row_end = take && t_last;
+  wire last = left == CW'(LAST - FIRST - PL);
+  wire send = run && (tail || (take && !done && (gap == CW'(0) || (t_last && gap > CW'(0)))));
+  wire signed [CW-1:0] onward = !send ? CW'(0) : last ? CW'(FIRST - LAST) : CW'(SW);
+  wire signed [CW-1:0] taken = !take ? CW'(0) : t_last ? CW'(W - 1) : CW'(-1);
+  wire signed [CW-1:0] short_by = gap - (!tail ? CW'(0) : take ? CW'(W) : CW'(W - 1));
 
   assign in_ready = may_take && run;
 
   always_ff @(posedge clk) begin
     if (run) out_valid <= send;
+    gap <= gap + (onward + taken);
     if (take) t <= row_end ? CW'(0) : t + CW'(1);
     if (send) begin
-      next <= last ? CW'(FIRST) : next + CW'(SW);
       left <= last ? CW'(-PL) : left + CW'(SW);
     end
     if (row_end) begin
@@ -83,7 +85,7 @@ module op_window_cols #(
     end
     if (rst) begin
       t <= '0;
-      next <= CW'(FIRST);
+      gap <= CW'(FIRST);
       left <= CW'(-PL);
       tail <= 1'b0;
       done <= 1'b0;

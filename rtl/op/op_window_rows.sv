@@ -10,17 +10,17 @@
 //               E_W     bits of an element
 //               PAD     code of padding
 //               NB      row memories, at least (KH - 1) * DH + 1 or H
-//   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 2
+//   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 3
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
 //   let: TOP = s / W * SH - PT; OLD = min(max(TOP, 0), H); NEXT = s / W == OH - 1 ? H : min(max(TOP + SH, 0), H)
 //   flow: memory(NB * W, H * W, OH * W, min(max(TOP + KS - 1, 0), H - 1) * W + s % W + 1,
-//       OLD * W + (NEXT > OLD ? s % W : 0), 1)
+//       OLD * W + (NEXT > OLD ? s % W : 0), 1) + u_skid
 //   let: LINES = (D + (W > 32 ? 6 : 13)) / (W > 32 ? 7 : 14) * ((W + 63) / 64); BLOCKS = (D + 35) / 36 * ((W +
 //       511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
 //   lut: KH * (D + 12) + 3 * XW + (IN_BLOCK || W < 2 ? 0 : NB * 8 * LINES)
 //   ff: XW + 1 + (IN_BLOCK ? 0 : NB * D) + KH * 4
 //   bram: IN_BLOCK ? NB * BLOCKS : 0
-//   parts: u_track + KH * u_pick
+//   parts: u_track + KH * u_pick + u_skid
 `default_nettype none
 module op_window_rows #(
     parameter integer H     = 8,
@@ -41,7 +41,7 @@ module op_window_rows #(
     input  wire                    in_valid,
     output wire                    in_ready,
     output wire [KH*PIXEL*E_W-1:0] out_data,
-    output logic                   out_valid,
+    output wire                    out_valid,
     input  wire                    out_ready
 );
   localparam integer KS = (KH - 1) * DH + 1;
@@ -61,7 +61,9 @@ module op_window_rows #(
 
   logic [XW-1:0] x;
   wire ready, at_end;
-  wire run = !out_valid || out_ready;
+  logic column_valid;
+  wire column_ready;
+  wire run = !column_valid || column_ready;
   wire issue = ready && run;
   wire x_end = x == XW'(W - 1);
   wire write = in_valid && in_ready;
@@ -79,14 +81,15 @@ module op_window_rows #(
 
   always_ff @(posedge clk) begin
     if (issue) x <= x_next;
-    if (run) out_valid <= ready;
+    if (run) column_valid <= ready;
     if (rst) begin
       x <= '0;
-      out_valid <= 1'b0;
+      column_valid <= 1'b0;
     end
   end
 
   wire [NB*D-1:0] rows;
+  wire [KH*D-1:0] column;
   generate
     for (genvar b = 0; b < NB; b++) begin : g_bank
       logic [D-1:0] mem[0:W-1];
@@ -119,10 +122,16 @@ module op_window_rows #(
           .sel(bank),
           .out(pixel)
       );
-      assign out_data[k*D+:D] = hit ? pixel : {PIXEL{E_W'(PAD)}};
+      assign column[k*D+:D] = hit ? pixel : {PIXEL{E_W'(PAD)}};
       wire unused = &{1'b0, next_bank};
     end
   endgenerate
+  stream_skid #(
+      .WIDTH(KH * D)
+  ) u_skid (
+      .clk(clk), .rst(rst), .in_data(column), .in_valid(column_valid), .in_ready(column_ready),
+      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
+  );
   wire unused = &{1'b0, at_end, top_next, wr_x};
 endmodule
 `default_nettype wire

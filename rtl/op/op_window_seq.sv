@@ -19,15 +19,15 @@
 //   order: windows row-major; in a window group, ky, kx, channel
 //   let: BEATS = KH * KW * C / OUT_LANES; TOP = s / BEATS / OW * SH - PT; LEFT = s / BEATS % OW * SW - PL
 //   flow: memory(NB * ROW, H * ROW, OH * OW * BEATS, (min(max(TOP + KS - 1, 0), H - 1) * W
-//       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 2)
+//       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 1) + u_skid
 //   let: WORD = IN_LANES * E_W; LINES = (WORD + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) /
 //       64); BLOCKS = min((WORD + 35) / 36 * ((DEPTH + 511) / 512), (WORD + 17) / 18 * ((DEPTH + 1023) / 1024),
 //       (WORD + 8) / 9 * ((DEPTH + 2047) / 2048), (WORD + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = 8 * LINES >
 //       129 * BLOCKS ? 1 : 0
 //   lut: 90 + 6 * AW + OUT_LANES * E_W + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
-//   ff: 32 + 6 * AW + (IN_LANES + OUT_LANES) * E_W - (IN_BLOCK ? WORD : 0)
+//   ff: 32 + 6 * AW + IN_LANES * E_W - (IN_BLOCK ? WORD : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_track + u_pick
+//   parts: u_track + u_pick + u_skid
 `default_nettype none
 module op_window_seq #(
     parameter integer H         = 8,
@@ -55,8 +55,8 @@ module op_window_seq #(
     input  wire [ IN_LANES*E_W-1:0] in_data,
     input  wire                     in_valid,
     output wire                     in_ready,
-    output logic [OUT_LANES*E_W-1:0] out_data,
-    output logic                    out_valid,
+    output wire [OUT_LANES*E_W-1:0] out_data,
+    output wire                     out_valid,
     input  wire                     out_ready
 );
   localparam integer KS = (KH - 1) * DH + 1;
@@ -200,7 +200,7 @@ module op_window_seq #(
     end
   end
 
-  // Memory, then part of the word or padding
+  // Memory, then part of the word or padding, in a skid: a stall does not reach the counters in its cycle.
   logic [IN_LANES*E_W-1:0] mem[0:DEPTH-1];
   logic [IN_LANES*E_W-1:0] word;
   logic word_valid, word_hit;
@@ -212,7 +212,8 @@ module op_window_seq #(
       .in(word), .sel(word_sub), .out(part)
   );
   wire [AW-1:0] rd_addr = row_addr + x_addr + AW'(w);
-  assign run = !out_valid || out_ready;
+  wire beat_ready;
+  assign run = !word_valid || beat_ready;
   always_ff @(posedge clk) begin
     if (write) mem[wr_addr] <= in_data;
     if (run) word <= mem[rd_addr];
@@ -222,14 +223,15 @@ module op_window_seq #(
       word_valid <= ready;
       word_hit <= hit;
       word_sub <= sub[SUBW-1:0];
-      out_valid <= word_valid;
-      out_data <= word_hit ? part : {OUT_LANES{E_W'(PAD)}};
     end
-    if (rst) begin
-      word_valid <= 1'b0;
-      out_valid <= 1'b0;
-    end
+    if (rst) word_valid <= 1'b0;
   end
+  stream_skid #(
+      .WIDTH(OUT_LANES * E_W)
+  ) u_skid (
+      .clk(clk), .rst(rst), .in_data(word_hit ? part : {OUT_LANES{E_W'(PAD)}}), .in_valid(word_valid),
+      .in_ready(beat_ready), .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
+  );
   wire unused = &{1'b0, wr_x, wr_bank, top_bank};
 endmodule
 `default_nettype wire

@@ -20,7 +20,7 @@
 //               MISS EARLY     cycles by which a stride is longer than a window; saved at the edge
 //               ROW            cycles of a row of windows: BUSY for each, or the columns in between if they are more
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM
-//       + 1 + (KH * SH + PT + PB > 1 ? 2 : 0) + (KH * KW * C > OUT_LANES ? 2 : 0)
+//       + 1 + (KH * SH + PT + PB > 1 ? 3 : 0) + (KH * KW * C > OUT_LANES ? 2 : 0)
 //   ii: max(H * W, OH * ROW)   order: windows row-major; in a window ky, kx, channel
 //   flow: parts
 //   parts: (KH * SH + PT + PB > 1 ? u_rows : 0) + u_cols + (PARTS > 1 ? u_narrow : 0)
