@@ -146,11 +146,15 @@ func (p pass) described(timed bool) cuda.Case {
 
 // design is the pass as kernels, and its graph.
 func (p pass) design(ctx context.Context) (*ir.Graph, *emit.Design, error) {
-	dir, err := os.MkdirTemp("", "layer-")
+	temporary, err := os.MkdirTemp("", "layer-")
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(dir) // what was read stays mapped
+	defer os.RemoveAll(temporary)                 // what was read stays mapped
+	dir := filepath.Join(temporary, p.layer.name) // kernels name the file that they come from
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, nil, err
+	}
 	if err := p.write(dir); err != nil {
 		return nil, nil, err
 	}

@@ -52,6 +52,18 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestLayersAgain makes the kernels of a layer twice: the pack is made on one machine and found again on another.
+func TestLayersAgain(t *testing.T) {
+	p := pass{bert("small-bert", 32, 2, 64, 5), 2}
+	_, one, err := p.design(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, two, err := p.design(t.Context()); err != nil || one.Source != two.Source {
+		t.Errorf("the second source differs, %v", err)
+	}
+}
+
 // TestDistance tells a NaN on either side, and zeros, from what is near.
 func TestDistance(t *testing.T) {
 	nan := float32(math.NaN())
