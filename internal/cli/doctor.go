@@ -21,6 +21,7 @@ func (a *App) doctor() *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		findings := doctor.Check(c.Context(), doctor.Env{
 			Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion, Toolchain: a.Env.toolchain(), GPU: nameGPU,
+			Route: a.Env.routeTools(),
 		})
 		if err := doctor.Print(a.Out, findings); err != nil {
 			return err

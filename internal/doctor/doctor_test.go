@@ -66,6 +66,7 @@ func TestCheck(t *testing.T) {
 		"nvrtc":       {Found: true, Version: "12.9"},
 		"ptxas":       {Found: true, Version: "12.9"},
 		"nvdisasm":    {},
+		"nextpnr":     {},
 		"GPU":         {Found: true, Version: "NVIDIA H100 80GB HBM3, 9.0, 550.54.15"},
 	}
 	compare(t, Check(context.Background(), env), want)

@@ -128,6 +128,7 @@ func TestProtected(t *testing.T) {
 		kept       bool
 	}{
 		{"build/CACHEDIR.TAG", tag, false}, {"vivado/build/CACHEDIR.TAG", tag, false}, {"build/notes.txt", "mine", true},
+		{"route.json", "{}", false},
 		{"tb/notes.txt", "mine", true}, {"notes/tb.txt", "mine", true}, {"tb/design.json", "mine", true},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")

@@ -19,6 +19,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/whole"
 	"lathe/rtl"
+	"lathe/sim/route"
 )
 
 // Write puts a design into dir: into a new folder beside it first, which then takes its place, so that no half of a
@@ -199,7 +200,11 @@ func (k Kind) listed(dir string) ([]string, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
-	return k.list(text), nil
+	list := k.list(text)
+	if len(list) > 0 && k.index == Verilog.index {
+		list = append(list, route.File, route.Picture) // of the design that goes
+	}
+	return list, nil
 }
 
 // foreign finds the first file in the folder below dir whose slashed path is not listed; "" if there is none. What is

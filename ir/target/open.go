@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package target
+
+import (
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Open is a device that open tools place and route: Yosys synthesizes for it, nextpnr fits it.
+type Open struct {
+	// Name is what users write, such as "ecp5-85k"; Device what its vendor sells.
+	Name, Device string
+	// Family is one of those of Families.
+	Family string
+	// LUT and FF count 4-input tables and flip-flops, DSP multipliers, BRAM blocks of memory.
+	LUT, FF, DSP, BRAM int
+	// Args choose the device for nextpnr, the slowest speed grade where there are several; Synth for Yosys.
+	Args, Synth []string
+}
+
+// Family is a series of devices with the same cells.
+type Family struct {
+	Name string
+	// Tool is the Python package of nextpnr (yowasp_nextpnr_...), and Run its function.
+	Tool string
+	// Synth is the command of Yosys that writes a flat netlist.
+	Synth string
+	// Bare says that nextpnr places a design without its pins; others get a ring of registers with three pins.
+	Bare bool
+	// Speeds are the speed grades, slowest first; none where the device says it.
+	Speeds []string
+	// LUT, FF, DSP and BRAM name the cells of each kind in the reports of nextpnr.
+	LUT, FF, DSP, BRAM string
+}
+
+// Families lists the series.
+func Families() []Family {
+	return []Family{
+		{"ecp5", "ecp5", "synth_ecp5 -abc9", true, []string{"6", "7", "8"},
+			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD"},
+	}
+}
+
+// Opens lists the devices, small ones first within a family. Source: what nextpnr reports of each.
+func Opens() []Open {
+	ecp5 := func(size, device string, lut, dsp, bram int) Open {
+		return Open{"ecp5-" + size, device, "ecp5", lut, lut, dsp, bram,
+			[]string{"--" + size, "--package", "CABGA381", "--lpf-allow-unconstrained"}, nil}
+	}
+	return []Open{
+		ecp5("12k", "LFE5U-12F", 24_288, 28, 56),
+		ecp5("25k", "LFE5U-25F", 24_288, 28, 56),
+		ecp5("45k", "LFE5U-45F", 43_848, 72, 108),
+		ecp5("85k", "LFE5U-85F", 83_640, 156, 208),
+	}
+}
+
+// FindOpen returns the device of a name, its family, and the speed grade, which may follow the name: "ecp5-85k-8".
+// Error L0770 names the nearest.
+func FindOpen(name string) (Open, Family, string, error) {
+	var names []string
+	for _, o := range Opens() {
+		names = append(names, o.Name)
+		for _, f := range Families() {
+			if f.Name != o.Family {
+				continue
+			}
+			speed, known := "", name == o.Name
+			if known && len(f.Speeds) > 0 {
+				speed = f.Speeds[0]
+			}
+			for _, s := range f.Speeds {
+				if name == o.Name+"-"+s {
+					speed, known = s, true
+				}
+			}
+			if known {
+				return o, f, speed, nil
+			}
+		}
+	}
+	err := diag.New("L0770", "", "unknown part %q", name)
+	if near := diag.Nearest(strings.ToLower(name), names); near != "" {
+		return Open{}, Family{}, "", err.WithHint("did you mean %q? Parts: %s", near, strings.Join(names, ", "))
+	}
+	return Open{}, Family{}, "", err.WithHint("parts: %s", strings.Join(names, ", "))
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/internal/whole"
+	"lathe/ir/target"
+	"lathe/sim/child"
+)
+
+// version is that of the packages of nextpnr, as scripts/setup has it.
+const version = "0.11.1.0.post826"
+
+// nextpnr is the tool for one device, and the design that it works on.
+type nextpnr struct {
+	Options
+	part   target.Open
+	family target.Family
+	speed  string
+	python string
+	folder string // where the netlist lies, and where it runs
+	design *design
+}
+
+func findNextpnr(o Options, part target.Open, family target.Family, speed string) (*nextpnr, error) {
+	n := &nextpnr{Options: o, part: part, family: family, speed: speed}
+	missing := func(what string) error {
+		return diag.New(CodeNoTool, "", "place and route is not installed: %s", what).
+			WithHint("run scripts/setup --route, which needs a network once and exists for Linux on x86-64")
+	}
+	folder := filepath.Join(o.Tools, "yowasp_nextpnr_"+family.Tool)
+	if _, err := os.Stat(folder); err != nil {
+		return nil, missing("no " + folder)
+	}
+	var err error
+	if n.python, err = exec.LookPath(o.Python); err != nil {
+		return nil, missing(err.Error())
+	}
+	return n, nil
+}
+
+// run places and routes with one seed.
+func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
+	module := "yowasp_nextpnr_" + n.family.Tool
+	start := fmt.Sprintf("import sys, %s as p; sys.exit(p.run_nextpnr_%s(sys.argv[1:]))", module, n.family.Tool)
+	args := append([]string{"-c", start}, n.part.Args...)
+	if n.speed != "" {
+		args = append(args, "--speed", n.speed)
+	}
+	if n.family.Bare {
+		args = append(args, "--out-of-context")
+	}
+	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--freq",
+		strconv.FormatFloat(n.ClockMHz, 'f', -1, 64), "--timing-allow-fail", "--seed", strconv.Itoa(seed), "--threads", "1")
+	tool := child.Tool{Path: n.python, Args: args, Folder: n.folder, Log: n.log(), Timeout: n.Timeout,
+		Env: []string{"PYTHONPATH=" + n.Tools, "YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"),
+			"PYTHONDONTWRITEBYTECODE=1"}}
+	switch err := tool.Run(ctx); {
+	case errors.Is(err, child.ErrTimeout):
+		return nil, n.failed(CodeTimeout, "nextpnr did not finish within %v", n.Timeout).
+			WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
+	case ctx.Err() != nil:
+		_ = whole.Remove(n.folder) // nobody asks why
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, n.explain(err)
+	}
+	r, err := n.read(seed)
+	if err != nil {
+		return nil, n.failed(CodeOutput, "what nextpnr wrote cannot be read: %v", err)
+	}
+	return r, nil
+}
+
+func (n *nextpnr) log() string { return filepath.Join(n.folder, "nextpnr.log") }
+
+// failed keeps the folder and names the log.
+func (n *nextpnr) failed(code, msg string, args ...any) *diag.Error {
+	whole.Keep(n.folder)
+	return diag.New(code, "", msg, args...).WithNote("the whole output of nextpnr: %s", n.log())
+}
+
+// use is a line of the log such as "MULT18X18D:      53/    156    33%".
+var use = regexp.MustCompile(`(\w+): +(\d+)/ *(\d+) +\d+%`)
+
+// explain finds out whether the design is too large, and else repeats what nextpnr says.
+func (n *nextpnr) explain(cause error) error {
+	log, err := os.ReadFile(n.log())
+	if err != nil {
+		return n.failed(CodeFailed, "nextpnr failed (%v) and its log cannot be read: %v", cause, err)
+	}
+	kinds := map[string]string{n.family.LUT: "LUTs", n.family.FF: "flip-flops", n.family.DSP: "multipliers",
+		n.family.BRAM: "memory blocks"}
+	var over []string
+	for _, m := range use.FindAllSubmatch(log, -1) {
+		used, _ := strconv.Atoi(string(m[2]))
+		holds, _ := strconv.Atoi(string(m[3]))
+		if name := kinds[string(m[1])]; used > holds && name != "" {
+			over = append(over, fmt.Sprintf("%d %s of %d, %d too many", used, name, holds, used-holds))
+		}
+	}
+	if len(over) > 0 {
+		return n.tooLarge(strings.Join(over, "; "))
+	}
+	for line := range bytes.Lines(log) {
+		if _, message, ok := strings.Cut(string(line), "ERROR: "); ok {
+			return n.failed(CodeFailed, "nextpnr: %s", strings.TrimSpace(message))
+		}
+	}
+	return n.failed(CodeFailed, "nextpnr failed without an error message: %v", cause)
+}
+
+// tooLarge hints at the layer with most multipliers, and at the larger parts.
+func (n *nextpnr) tooLarge(over string) error {
+	err := n.failed(CodeFit, "the design does not fit into %s: %s", n.part.Name, over)
+	most := 0
+	for i, u := range n.design.Units {
+		if u.Cost.DSP > n.design.Units[most].Cost.DSP {
+			most = i
+		}
+	}
+	if len(n.design.Units) > 0 && n.design.Units[most].Cost.DSP > 0 {
+		u := n.design.Units[most]
+		return err.WithHint("%q has most multipliers, %d: give it half the lanes (out_lanes = %d in a [[fold.rule]]), "+
+			"or take a larger part", u.Node, u.Cost.DSP, max(u.Lanes/2, 1))
+	}
+	return err.WithHint("fold more, or take a larger part")
+}
+
+// written is the part of a report of nextpnr that is read.
+type written struct {
+	Fmax map[string]struct {
+		Achieved float64 `json:"achieved"`
+	} `json:"fmax"`
+	Utilization map[string]struct{ Used, Available int } `json:"utilization"`
+	Paths       []struct {
+		From, To string
+		Path     []struct {
+			Delay    float64
+			From, To struct{ Cell, Port string }
+			Net      string
+			Type     string
+		}
+	} `json:"critical_paths"`
+}
+
+// read takes in the report and the placement of a run.
+func (n *nextpnr) read(seed int) (*Report, error) {
+	text, err := os.ReadFile(filepath.Join(n.folder, "report.json"))
+	if err != nil {
+		return nil, err
+	}
+	var w written
+	if err := json.Unmarshal(text, &w); err != nil {
+		return nil, err
+	}
+	r := &Report{Seed: seed}
+	clock := ""
+	for name, f := range w.Fmax {
+		if clock == "" || f.Achieved < r.MHz {
+			clock, r.MHz = name, f.Achieved
+		}
+	}
+	if clock == "" {
+		return nil, errors.New("no path between registers, so no clock")
+	}
+	count := func(cell string) (used, holds int) { return w.Utilization[cell].Used, w.Utilization[cell].Available }
+	r.LUT, r.Holds.LUT = count(n.family.LUT)
+	r.FF, r.Holds.FF = count(n.family.FF)
+	r.DSP, r.Holds.DSP = count(n.family.DSP)
+	r.BRAM, r.Holds.BRAM = count(n.family.BRAM)
+	netlist, err := readNetlist(filepath.Join(n.folder, "routed.json"))
+	if err != nil {
+		return nil, err
+	}
+	owners := n.design.owners(netlist)
+	for _, p := range w.Paths {
+		if !strings.HasSuffix(p.From, "edge "+clock) || !strings.HasSuffix(p.To, "edge "+clock) {
+			continue
+		}
+		for _, h := range p.Path {
+			r.Path = append(r.Path, n.hop(h.Type, h.Net, owners[h.From.Cell], owners[h.To.Cell], h.Delay))
+		}
+		break
+	}
+	for _, h := range r.Path {
+		if h.Kind == "wire" {
+			r.Wire += h.NS
+		} else {
+			r.Logic += h.NS
+		}
+	}
+	if len(r.Path) == 0 {
+		return nil, errors.New("no critical path")
+	}
+	return r, n.placement(r, netlist, owners)
+}
+
+// hop names a step: a wire by the signal that it carries, else the cell by the signal that it drives.
+func (n *nextpnr) hop(kind, net string, from, to owner, ns float64) Hop {
+	o := to
+	switch kind {
+	case "routing":
+		kind, o = "wire", from
+		if signal := n.design.signals[net]; signal != "" {
+			o = owner{n.design.instance(signal), signal}
+		}
+	case "clk-to-q":
+		kind, o = "clock to output", from
+	}
+	h := Hop{Kind: kind, NS: ns, Instance: o.instance, Module: n.design.module(o.instance)}
+	h.Layer = n.design.layer(o.instance)
+	h.Signal = strings.TrimPrefix(strings.TrimPrefix(o.signal, o.instance), ".")
+	return h
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package route places and routes an emitted design with open tools: Yosys maps it once, nextpnr fits it into a device
+// with several seeds. It reports the clock, the cells, and the slowest path in the names of the design.
+package route
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe/internal/diag"
+	"lathe/internal/whole"
+	"lathe/ir/target"
+	"lathe/sim/area"
+)
+
+// Codes of the errors of this package. L0770 is an unknown part.
+const (
+	CodeNoTool  = "L0771" // nextpnr is not installed
+	CodeFit     = "L0772" // the design does not fit
+	CodeFailed  = "L0773" // nextpnr stopped with an error
+	CodeTimeout = "L0774" // nextpnr did not finish in time
+	CodeOutput  = "L0775" // what it wrote cannot be read
+	CodeFolder  = "L0776" // no folder of an emitted design
+	CodeMissed  = "L0778" // a demanded clock is not reached
+)
+
+// Options of a run; the zero value of each field but the first two is the usual one.
+type Options struct {
+	Part     string        // as target.FindOpen takes it
+	Tools    string        // the folder in which scripts/setup --route puts nextpnr
+	Seeds    int           // placements that are tried, default 2
+	ClockMHz float64       // what placement aims at, default 200
+	Timeout  time.Duration // for Yosys, and for each seed; default 30 minutes
+	Python   string        // command, default "python3"
+	LogDir   string        // parent of the folder that keeps the logs of a failed run, default os.TempDir()
+	// Progress, if not nil, hears which step begins.
+	Progress func(step string)
+}
+
+// Cells counts what a design takes, or a device holds.
+type Cells struct {
+	LUT  int `json:"luts"`
+	FF   int `json:"ffs"`
+	DSP  int `json:"dsps"`
+	BRAM int `json:"brams"`
+}
+
+// Hop is one step of a path.
+type Hop struct {
+	Kind     string  `json:"kind"` // clock to output, logic, wire, setup
+	NS       float64 `json:"ns"`
+	Instance string  `json:"instance"` // below the top, parts apart by dots; "" is the top itself
+	Module   string  `json:"module"`
+	Layer    string  `json:"layer,omitempty"` // the node of the model; "" outside of all
+	Signal   string  `json:"signal"`          // the wire, or the cell, without the instance
+}
+
+// Layer is what one node of the model takes.
+type Layer struct {
+	Node string `json:"node"` // "" is what belongs to no node: the wrapper
+	Cells
+}
+
+// Report is the outcome; the first eight fields are what scripts rely on.
+type Report struct {
+	Part     string    `json:"part"`
+	MHz      float64   `json:"mhz"` // of the best seed, to which all else belongs
+	MHzSeeds []float64 `json:"mhz_seeds"`
+	Cells
+	Path   []Hop   `json:"critical_path"`
+	Median float64 `json:"mhz_median"`
+	Device string  `json:"device"`
+	Speed  string  `json:"speed_grade,omitempty"`
+	Holds  Cells   `json:"device_cells"`
+	Seed   int     `json:"seed"` // of the best
+	Layers []Layer `json:"layers"`
+	Logic  float64 `json:"logic_ns"` // of the path, and its wires
+	Wire   float64 `json:"wire_ns"`
+	// Pins says how the ends of the design were treated.
+	Pins  string   `json:"pins"`
+	Tools []string `json:"tools"`
+	// Sources is the hash of the files that were routed, as Hash makes it.
+	Sources string `json:"sources_sha256"`
+	// FloorPlan is a picture of the best placement, as SVG.
+	FloorPlan []byte `json:"-"`
+}
+
+// File is where the result stands in the folder of the design, Picture where the floor plan does.
+const (
+	File    = "route.json"
+	Picture = "route.svg"
+)
+
+// Bare is how Pins calls a design that was routed without pins.
+const Bare = "out of context: the ends of the design are not connected to pins"
+
+// Route places and routes the emitted design in dir, which is not written to. Errors are *diag.Error; where a tool
+// ran, a note names the file with all its output.
+func Route(ctx context.Context, dir string, o Options) (*Report, error) {
+	part, family, speed, err := target.FindOpen(o.Part)
+	if err != nil {
+		return nil, err
+	}
+	o = o.filled()
+	d, err := readDesign(dir)
+	if err != nil {
+		return nil, err
+	}
+	next, err := findNextpnr(o, part, family, speed)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := Hash(dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress("Yosys")
+	flags := strings.Join(append([]string{family.Synth}, part.Synth...), " ")
+	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, synthesis(flags, d.Top),
+		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
+	if err != nil {
+		return nil, err
+	}
+	next.folder, next.design = folder, d
+	if err := d.locate(folder); err != nil {
+		return nil, next.failed(CodeOutput, "what Yosys wrote cannot be read: %v", err)
+	}
+	r, err := next.seeds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Device, speed, hash, Bare
+	r.Tools = []string{yosys + ": " + flags, "nextpnr-" + family.Name + " " + version}
+	return r, whole.Remove(folder)
+}
+
+// synthesis leaves out the last step of the command, in which cells and wires that mapping made get names of signals
+// nearby, be they of other instances.
+func synthesis(flags, top string) string {
+	return flags + " -top " + top + " -run begin:check\nhierarchy -check\nblackbox =A:whitebox\nwrite_json netlist.json\n"
+}
+
+func (o Options) filled() Options {
+	if o.Seeds == 0 {
+		o.Seeds = 2
+	}
+	if o.ClockMHz == 0 {
+		o.ClockMHz = 200
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Minute
+	}
+	if o.Python == "" {
+		o.Python = "python3"
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	return o
+}
+
+// seeds tries the seeds one after the other, and keeps the best.
+func (n *nextpnr) seeds(ctx context.Context) (*Report, error) {
+	var best *Report
+	var all []float64
+	for seed := 1; seed <= n.Seeds; seed++ {
+		n.Progress("nextpnr, seed " + strconv.Itoa(seed) + " of " + strconv.Itoa(n.Seeds))
+		r, err := n.run(ctx, seed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.MHz)
+		if best == nil || r.MHz > best.MHz {
+			best = r
+		}
+		for _, name := range []string{"routed.json", "report.json"} {
+			if err := os.Remove(filepath.Join(n.folder, name)); err != nil {
+				return nil, n.failed(CodeOutput, "%v", err)
+			}
+		}
+	}
+	best.MHzSeeds = all
+	sorted := slices.Sorted(slices.Values(all))
+	best.Median = (sorted[len(sorted)/2] + sorted[(len(sorted)-1)/2]) / 2
+	return best, nil
+}
+
+// Missed is nil, or error L0778 where the design does not reach a clock in MHz.
+func (r *Report) Missed(mhz float64) error {
+	if r.MHz >= mhz {
+		return nil
+	}
+	from, to := r.Path[0], r.Path[len(r.Path)-1]
+	err := diag.New(CodeMissed, "", "%s MHz are not reached: %s MHz on %s, from %s to %s", diag.Number(mhz, 5),
+		diag.Number(r.MHz, 4), r.Part, from.place(), to.place())
+	if to.Layer != "" {
+		return err.WithHint("try more --seeds, or fewer lanes: out_lanes in a [[fold.rule]] for %q", to.Layer)
+	}
+	return err.WithHint("try more --seeds, or a part of a higher speed grade")
+}
+
+func (h Hop) place() string {
+	if h.Instance == "" {
+		return h.Signal
+	}
+	return h.Instance + "." + h.Signal
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"lathe/internal/diag"
+)
+
+// Table prints clock, cells, layers and the slowest path.
+func (r *Report) Table(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	device := r.Device
+	if r.Speed != "" {
+		device += ", speed grade " + r.Speed
+	}
+	fmt.Fprintf(t, "part\t%s (%s)\n", r.Part, device)
+	fmt.Fprintf(t, "clock\t%s MHz, routed; median of %d seeds %s MHz\n", diag.Number(r.MHz, 4), len(r.MHzSeeds),
+		diag.Number(r.Median, 4))
+	share := func(n, of int) string {
+		if of == 0 {
+			return fmt.Sprint(n)
+		}
+		return fmt.Sprintf("%d of %d (%.1f %%)", n, of, 100*float64(n)/float64(of))
+	}
+	fmt.Fprintf(t, "LUT\t%s\nFF\t%s\nDSP\t%s\nBRAM\t%s\n", share(r.LUT, r.Holds.LUT), share(r.FF, r.Holds.FF),
+		share(r.DSP, r.Holds.DSP), share(r.BRAM, r.Holds.BRAM))
+	fmt.Fprintf(t, "pins\t%s\n", r.Pins)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(t, "LAYER\tLUT\tFF\tDSP\tBRAM\n")
+	for _, l := range r.Layers {
+		if l.Cells != (Cells{}) {
+			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\n", l.name(), l.LUT, l.FF, l.DSP, l.BRAM)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nslowest path, %.2f ns: %.2f ns in logic, %.2f ns in wires\n", r.Logic+r.Wire, r.Logic, r.Wire)
+	fmt.Fprintf(t, "NS\tHOP\tLAYER\tMODULE\tSIGNAL\n")
+	for _, h := range r.Path {
+		fmt.Fprintf(t, "%.2f\t%s\t%s\t%s\t%s\n", h.NS, h.Kind, Layer{Node: h.Layer}.name(), h.Module, h.place())
+	}
+	return t.Flush()
+}
+
+func (l Layer) name() string {
+	if l.Node == "" {
+		return "(wrapper)"
+	}
+	return l.Node
+}
+
+// Layer is the node in which the slowest path spends most of its time.
+func (r *Report) Layer() string {
+	spent := map[string]float64{}
+	best := ""
+	for _, h := range r.Path {
+		spent[h.Layer] += h.NS
+		if spent[h.Layer] > spent[best] {
+			best = h.Layer
+		}
+	}
+	return strings.TrimSpace(Layer{Node: best}.name())
+}
