@@ -17,6 +17,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/sim/area"
+	"lathe/sim/area/paths"
 )
 
 const areaCommand = "go test -count=1 -timeout 3h -tags long -run '^TestAreaPage$' -v ./internal/driver"
@@ -103,9 +104,12 @@ func byYosys(t *testing.T, dir string) (rtl.Cost, error) {
 	if err != nil {
 		return rtl.Cost{}, err
 	}
-	r, err := area.Count(t.Context(), dir, files, top, area.Options{Timeout: time.Hour})
+	r, err := area.Count(t.Context(), dir, files, top, area.Options{Timeout: time.Hour, Paths: true})
 	if err != nil {
 		return rtl.Cost{}, err
+	}
+	for _, line := range r.Longest.Over(paths.Limit) {
+		t.Errorf("%s: %s", dir, line)
 	}
 	c := r.Total
 	return rtl.Cost{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: c.BRAM18 + 2*c.BRAM36}, nil

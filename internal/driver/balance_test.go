@@ -8,6 +8,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/sim/area"
+	"lathe/sim/area/paths"
 )
 
 // TestBalanced proves balanced designs, and that they take the cycles that were predicted.
@@ -54,7 +55,7 @@ func predictedArea(t *testing.T, j *driver.Job) {
 	near("FF", total.FF, c.FF)
 }
 
-// counted is what Yosys counts of a design.
+// counted is what Yosys counts of a design, whose paths must be within the limits.
 func counted(t testing.TB, j *driver.Job) area.Cells {
 	t.Helper()
 	tools.Need(t, "yosys")
@@ -66,9 +67,12 @@ func counted(t testing.TB, j *driver.Job) area.Cells {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := area.Count(t.Context(), dir, files, top, area.Options{})
+	r, err := area.Count(t.Context(), dir, files, top, area.Options{Paths: true})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, line := range r.Longest.Over(paths.Limit) {
+		t.Error(line)
 	}
 	return r.Total
 }

@@ -9,15 +9,12 @@
 //               IMAGE_SUM  checksum of the file
 //               STYLE      "auto", "block" or "distributed"
 //   latency: 2   ii: 1   order: one word an enabled cycle
-//   let: BLOCKS = min((WIDTH + 35) / 36 * ((DEPTH + 511) / 512), (WIDTH + 17) / 18 * ((DEPTH + 1023) / 1024),
-//       (WIDTH + 8) / 9 * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCKS = DEPTH > 1
-//       && (STYLE == "block" || (STYLE == "auto" && WIDTH * DEPTH > 64 * 129 * BLOCKS))
+//   let: IN_BLOCKS = DEPTH > 1 && (STYLE == "block" || (STYLE == "auto" && MANY))
 //   lut: DEPTH <= 2 || IN_BLOCKS ? 0 : DEPTH <= 3 ? min(WIDTH, 4) : DEPTH <= 4 ? min(WIDTH, 10) : DEPTH <= 8 ?
 //       (WIDTH > 254 ? 160 : WIDTH - WIDTH * WIDTH / 508) : DEPTH <= 64 ? WIDTH : DEPTH <= 128 ? WIDTH * (DEPTH +
 //       64) / 60 : WIDTH * DEPTH / 40
-//   ff: DEPTH <= 1 ? 0 : IN_BLOCKS ? WIDTH : DEPTH <= 2 ? min(4, 2 * WIDTH) : DEPTH <= 3 ? min(12, 2 * WIDTH) :
-//       DEPTH <= 4 ? min(28, 2 * WIDTH) : DEPTH <= 8 ? (WIDTH > 254 ? 320 : 2 * WIDTH - WIDTH * WIDTH / 254) : 2 *
-//       WIDTH
+//   ff: DEPTH <= 1 ? 0 : IN_BLOCKS ? WIDTH : clog2(DEPTH) + (DEPTH <= 2 ? min(2, WIDTH) : DEPTH <= 3 ? min(6, WIDTH) :
+//       DEPTH <= 4 ? min(14, WIDTH) : DEPTH <= 8 ? (WIDTH > 254 ? 160 : WIDTH - WIDTH * WIDTH / 508) : WIDTH)
 //   bram: IN_BLOCKS ? BLOCKS : 0
 `default_nettype none
 module mem_rom #(
@@ -38,18 +35,37 @@ module mem_rom #(
   (* rom_style = STYLE *)
 `endif
   reg [WIDTH-1:0] m[0:DEPTH-1];
-  reg [WIDTH-1:0] word;
+
+  // Blocks of 18 Kbit; so many bits that these cost less than LUTs, which is how Yosys decides.
+  localparam integer AW = DEPTH > 1 ? $clog2(DEPTH) : 1;
+  localparam integer B36 = (WIDTH + 35) / 36 * ((DEPTH + 511) / 512);
+  localparam integer B18 = (WIDTH + 17) / 18 * ((DEPTH + 1023) / 1024);
+  localparam integer B9 = (WIDTH + 8) / 9 * ((DEPTH + 2047) / 2048);
+  localparam integer B4 = (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096);
+  localparam integer B_WIDE = B36 < B18 ? B36 : B18;
+  localparam integer B_NARROW = B9 < B4 ? B9 : B4;
+  localparam integer BLOCKS = B_WIDE < B_NARROW ? B_WIDE : B_NARROW;
+  localparam integer MANY = WIDTH * DEPTH > 64 * 129 * BLOCKS ? 1 : 0;
 
   initial if (IMAGE != "") $readmemh(IMAGE, m);
 
-  always_ff @(posedge clk)
-    if (en) begin
-      word <= m[addr];
-      data <= word;
-    end
-
   generate
     // verilator lint_off WIDTH
+    if (STYLE == "block" || (STYLE == "auto" && MANY != 0)) begin : g_block
+      reg [WIDTH-1:0] word;
+      always_ff @(posedge clk)
+        if (en) begin
+          word <= m[addr];
+          data <= word;
+        end
+    end else begin : g_logic
+      reg [AW-1:0] at;
+      always_ff @(posedge clk)
+        if (en) begin
+          at   <= addr;
+          data <= m[at];
+        end
+    end
     if (STYLE != "auto" && STYLE != "block" && STYLE != "distributed") begin : bad
       // verilator lint_on WIDTH
       STYLE_must_be_auto_block_or_distributed u ();

@@ -22,7 +22,7 @@
 //       : 13)) / (DEPTH > 32 ? 7 : 14) + (BLOCK > 4 ? 2 : 1)) + (RUN % BLOCK ? R_W : 0) + (CEIL ? LANES * IN_W * 2 : 0)
 //   ff: LANES * (2 * IN_W + 1) + (BLOCK > 1 ? 2 : 1) * IN_W + 3 * D_W + B_W
 //       + 25 + SCALE_W + (RUN % BLOCK ? R_W : 0)
-//   parts: LANES * (E < 0 ? u_requant : u_round) + u_scale + u_skid
+//   parts: LANES * (E < 0 ? u_requant : u_round) + u_length + u_scale + u_skid
 `default_nettype none
 module mx_encode #(
     parameter integer LANES     = 1,
@@ -148,24 +148,24 @@ module mx_encode #(
       fresh <= 1'b1;
     end
   end
-  function [L_W-1:0] bits(input [IN_W-1:0] m, input one);
-    integer i;
-    begin
-      bits = L_W'(one);
-      for (i = 0; i < IN_W; i = i + 1) if (m[i]) bits = L_W'(i + 1 + (CEIL != 0 ? 1 : 0));
-    end
-  endfunction
+  localparam integer U = CEIL != 0 ? 1 : 0;
+  wire [$clog2(IN_W+U+1)-1:0] bits_now;
+  num_length #(
+      .IN_W(IN_W + U)
+  ) u_length (
+      .in ((IN_W + U)'({so_far, some} >> (1 - U))),
+      .out(bits_now)
+  );
 
   // Lengths of complete blocks; four are enough, as only every second block can be short.
   logic [L_W-1:0] lengths[0:3];
   logic [1:0] length_put, length_get;
   logic [2:0] blocks;
-  wire [L_W-1:0] bits_now = bits(so_far, CEIL != 0 && some);
   wire push = beat_valid && beat_last;
   wire pop = give && ends[get];
   always_ff @(posedge clk) begin
     if (push) begin
-      lengths[length_put] <= bits_now;
+      lengths[length_put] <= L_W'(bits_now);
       length_put <= length_put + 2'd1;
     end
     if (pop) length_get <= length_get + 2'd1;

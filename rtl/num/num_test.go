@@ -5,6 +5,7 @@ package num
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -239,4 +240,15 @@ func TestDivConstPipe(t *testing.T) {
 			[]rtltest.Port{{Name: "in", Signed: true}},
 			func(in [][]*big.Int) *big.Int { return c.Divided(in[0][0], s.lshift, s.n) })
 	}
+}
+
+// TestLength tries every number of up to ten bits.
+func TestLength(t *testing.T) {
+	var points []point
+	for width := 1; width <= 10; width++ {
+		points = append(points, point{inWidth: width, outWidth: bits.Len(uint(width)),
+			model:  func(v *big.Int) *big.Int { return big.NewInt(int64(v.BitLen())) },
+			params: fmt.Sprintf(".IN_W(%d)", width)})
+	}
+	exhaust(t, "num_length", "", points)
 }

@@ -55,7 +55,7 @@ func TestWindowBroken(t *testing.T) {
 		{"op_window_seq.sv", "assign run = !word_valid || beat_ready", "assign run = word_valid || beat_ready", part},
 		{"op_window_rows.sv", "y < YW'(H)", "y <= YW'(H)", wide},
 		{"op_window_cols.sv", "x < CW'(W)", "x <= CW'(W)", wide},
-		{"op_window_cols.sv", "t < CW'(AHEAD)", "t <= CW'(AHEAD)", window(over, 10)},
+		{"op_window_cols.sv", "t < CW'(AHEAD - 1)", "t < CW'(AHEAD)", window(over, 10)},
 		{"op_window_cols.sv", "PW'(SEL) - sel[PW-1:0]", "PW'(SEL)", wide},
 		{"op_pool_tile.sv", "kx < XW'(KW) && ky < YW'(KH) && ox < XW'(OW)", "kx < XW'(KW) && ky < YW'(KH)", pool},
 		{"op_pool_tile.sv", "addr - AW'(CF - 1)", "addr - AW'(CF)", pool},

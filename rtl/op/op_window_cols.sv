@@ -16,7 +16,7 @@
 //   order: windows as they come, column kx innermost; latency and ii are those of a row
 //   flow: columns(W, FIRST, LAST, SW, AHEAD)
 //   lut: KW * D + 60
-//   ff: LEN * D + 3 * CW + KW + 7
+//   ff: LEN * D + 3 * CW + KW + 9
 `default_nettype none
 module op_window_cols #(
     parameter integer W      = 8,
@@ -50,6 +50,8 @@ module op_window_cols #(
   localparam integer CW = $clog2(2 * W + PL + PR + LEN + SW) + 2;
 
   logic signed [CW-1:0] t;  // next column to take
+  logic t_last;  // it is the last of its row; never in the tail
+  logic more;  // it may overtake windows
   logic signed [CW-1:0] gap;  // from there to the column at the front of the next window
   logic signed [CW-1:0] left;  // column of that window's first place
   logic tail;  // all columns of the row in hand are taken, not all windows sent; t counts in the row after it
@@ -57,9 +59,8 @@ module op_window_cols #(
   logic [SELW-1:0] sel;
 
   wire run = !out_valid || out_ready;
-  wire may_take = !tail || t < CW'(AHEAD);
+  wire may_take = !tail || more;
   wire take = in_valid && may_take && run;
-  wire t_last = t == CW'(W - 1);  // never in the tail
   wire row_end = take && t_last;
   wire last = left == CW'(LAST - FIRST - PL);
   wire send = run && (tail || (take && !done && (gap == CW'(0) || (t_last && gap > CW'(0)))));
@@ -72,7 +73,11 @@ module op_window_cols #(
   always_ff @(posedge clk) begin
     if (run) out_valid <= send;
     gap <= gap + (onward + taken);
-    if (take) t <= row_end ? CW'(0) : t + CW'(1);
+    if (take) begin
+      t <= t_last ? CW'(0) : t + CW'(1);
+      t_last <= t_last ? W == 1 : t == CW'(W - 2);
+      more <= t_last ? AHEAD > 0 : t < CW'(AHEAD - 1);
+    end
     if (send) begin
       left <= last ? CW'(-PL) : left + CW'(SW);
     end
@@ -85,6 +90,8 @@ module op_window_cols #(
     end
     if (rst) begin
       t <= '0;
+      t_last <= W == 1;
+      more <= AHEAD > 0;
       gap <= CW'(FIRST);
       left <= CW'(-PL);
       tail <= 1'b0;
