@@ -36,8 +36,10 @@ type Report struct {
 	Predicted *Cells   `json:"predicted,omitempty"`
 	Balance   *Balance `json:"balance,omitempty"`
 	Compared  *Proof   `json:"compared,omitempty"`
-	Layers    []Layer  `json:"layers"`
-	Fifos     []Fifo   `json:"fifos,omitempty"`
+	// Routed is what place and route has measured of exactly this design; nil where nobody has.
+	Routed *Routed `json:"routed,omitempty"`
+	Layers []Layer `json:"layers"`
+	Fifos  []Fifo  `json:"fifos,omitempty"`
 	// Timeline is two samples on their way through the layers, in an idle design and without stalls.
 	Timeline []Span `json:"timeline,omitempty"`
 	// Precision is the quality of the model at several widths, Widths the samples it was measured on, in words.
@@ -49,6 +51,30 @@ type Report struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Picture is the graph as SVG, without a prologue. It is trusted.
 	Picture []byte `json:"-"`
+}
+
+// Routed is the outcome of place and route.
+type Routed struct {
+	Device string  `json:"device"` // with its speed grade
+	MHz    float64 `json:"mhz"`    // of the best seed
+	Median float64 `json:"mhz_median"`
+	Seeds  int     `json:"seeds"`
+	LUT    int     `json:"luts"`
+	FF     int     `json:"ffs"`
+	DSP    int     `json:"dsps"`
+	BRAM   int     `json:"brams"`
+	Path   []Hop   `json:"critical_path"`
+	// FloorPlan is an SVG without a prologue. It is trusted.
+	FloorPlan []byte `json:"-"`
+}
+
+// Hop is one step of the slowest path.
+type Hop struct {
+	NS     float64 `json:"ns"`
+	Kind   string  `json:"kind"`
+	Layer  string  `json:"layer,omitempty"`
+	Module string  `json:"module"`
+	Signal string  `json:"signal"`
 }
 
 // Device is what the FPGA holds; zero where the plan names none.
@@ -218,6 +244,13 @@ type Fifo struct {
 	Stalled   *int   `json:"stalled,omitempty"`
 }
 
+func (r *Report) floor() []byte {
+	if r.Routed == nil {
+		return nil
+	}
+	return r.Routed.FloorPlan
+}
+
 //go:embed page.html.tmpl
 var pageText string
 
@@ -233,8 +266,9 @@ func HTML(r *Report) ([]byte, error) {
 		*Report
 		Style template.CSS
 		Graph template.HTML
+		Floor template.HTML
 		Alone bool // some layer has an error alone
-	}{r, template.CSS(style), template.HTML(r.Picture),
+	}{r, template.CSS(style), template.HTML(r.Picture), template.HTML(r.floor()),
 		slices.ContainsFunc(r.Layers, func(l Layer) bool { return l.Alone != nil })})
 	return b.Bytes(), err
 }

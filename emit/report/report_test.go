@@ -36,6 +36,8 @@ func full() *Report {
 		Predicted: &Cells{120, 440, 5, 1.5},
 		Balance: &Balance{FPS: 400000, Reached: 434028, Cost: Cells{LUT: 120, DSP: 5, BRAM: 1.5}, Budget: Cells{LUT: 900},
 			Proof: hostile},
+		Routed: &Routed{Device: hostile, MHz: 125, Median: 120, Seeds: 3, LUT: 5970, Path: []Hop{{NS: 8, Kind: "wire",
+			Layer: hostile, Module: "op_conv", Signal: hostile}}, FloorPlan: []byte("<svg><text>floor</text></svg>")},
 		Fifos:     []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
 		Timeline:  []Span{{hostile, []int{0, 50}, []int{49, 99}}},
 		Precision: []Precision{{Bits: 4, SQNR: f(12), Accuracy: f(0.5)}, {Bits: 8, SQNR: f(40), Accuracy: f(0.9)}},
@@ -62,6 +64,26 @@ func TestDecoder(t *testing.T) {
 	}
 	if strings.Contains(text, "a sample") || strings.Contains(text, "samples/s") {
 		t.Error("the page speaks of samples")
+	}
+}
+
+// TestWished: a rate at a clock that nobody has measured is said to be so, and cycles come first.
+func TestWished(t *testing.T) {
+	r := full()
+	r.Routed = nil
+	html, err := HTML(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, text := parse(t, html)
+	for _, want := range []string{"Throughput 576 cycles a sample",
+		"at the wished clock of 250 MHz (not measured) 434,028 samples/s", "3.16 µs at the wished clock"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "measured: "+hostile) || strings.Contains(text, "Placed and routed") {
+		t.Error("the page speaks of a clock that was measured")
 	}
 }
 
@@ -130,10 +152,13 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(text, hostile); n < 10 {
 		t.Errorf("a hostile name stands in the text %d times", n)
 	}
-	for _, want := range []string{"434,028 samples/s", "1,234,567 parameters", "576 cycles", "791 cycles", "3.16 µs",
+	for _, want := range []string{"217,014 samples/s measured: ", "125 MHz; one sample every 576 cycles",
+		"the best of 3 seeds; the median is 120 MHz. 5,970 LUT", "floor", "8 wire " + hostile + " op_conv " + hostile,
+		"1,234,567 parameters", "576 cycles", "791 cycles", "6.33 µs at the routed clock",
 		"97.50 %", "98.00 %",
 		"31.2 dB", "123 12.3 % of xcku5p; predicted: 120", "5 50.0 %",
-		"Balanced for 400,000 samples a second: reaches 434,028, which is 8.51 % above", "predicted 120 5 1.5",
+		"Balanced for 400,000 samples a second: 434,028 if the design runs at 250 MHz, which is 8.51 % above",
+		"predicted 120 5 1.5",
 		"budget 900 any any", "counted by Yosys 123 5 1.5", "1.5 37.5 %", "0 mismatches", "rtl 2,000", "seeds 1 2",
 		"-1 … 2 3 zeros; others from 2^-2 to 2^1; the format has steps of 2^-1 and reaches 2^3",
 		"40.0 dB 0.25 exact 0",

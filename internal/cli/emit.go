@@ -301,7 +301,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "\nbalanced: %s samples a second at %g MHz", rate(b.Reached), b.ClockMHz)
+	fmt.Fprintf(a.Out, "\nbalanced: %s samples a second if the design runs at %g MHz", rate(b.Reached), b.ClockMHz)
 	if b.FPS > 0 {
 		fmt.Fprintf(a.Out, ", %.2f%% above the %s asked for", 100*(b.Reached/b.FPS-1), diag.Number(b.FPS, 10))
 	}

@@ -18,11 +18,12 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/whole"
 	"lathe/sim/area"
+	"lathe/sim/route"
 )
 
 func (a *App) report() *cobra.Command {
 	var v verifyFlags
-	var out, title string
+	var out, title, routed string
 	c := &cobra.Command{Use: "report MODEL -o report.html", Short: "measure a design and write one page about it",
 		Long: "Does what verify and area do, and writes one self-contained HTML page: speed, cells, accuracy, formats,\n" +
 			"ranges, errors and cycles of each layer, and what was compared. The page names what could not be measured\n" +
@@ -34,6 +35,7 @@ func (a *App) report() *cobra.Command {
 	v.addSamples(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
 	c.Flags().StringVar(&title, "title", "", "headline; default: the name of the graph")
+	c.Flags().StringVar(&routed, "routed", "", "folder of the design that `lathe route` has measured, for rates")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -41,12 +43,12 @@ func (a *App) report() *cobra.Command {
 		if err := writable(out, "L0920"); err != nil {
 			return err
 		}
-		return a.reportModel(c, &v, args[0], out, title)
+		return a.reportModel(c, &v, args[0], out, title, routed)
 	}
 	return a.withJSON(c)
 }
 
-func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title string) error {
+func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, routed string) error {
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -57,10 +59,17 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 	if err != nil {
 		return err
 	}
+	var clock *route.Report
+	if routed != "" {
+		if clock, err = job.HW.Routed(routed); err != nil {
+			return err
+		}
+	}
 	m, err := a.measure(c.Context(), job, &p)
 	if err != nil {
 		return err
 	}
+	m.Routed = clock
 	m.Precision, m.Widths, err = v.source.Precision(c.Context(), job.HW.Float, job.Labels, p.Report)
 	p.finish()
 	if err != nil {
@@ -106,12 +115,16 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 			return err
 		}
 	}
-	ii, clock := r.Speed.Interval, hw.Plan.Target.ClockMHz
+	ii := r.Speed.Interval
 	if r.Speed.MeasuredII != nil {
 		ii = *r.Speed.MeasuredII
 	}
-	rows := [][]string{{"rate", fmt.Sprintf("%s %ss/s at %s MHz, set by %s", diag.Number(clock*1e6/ii, 6), r.Frame(),
-		diag.Number(clock, 6), r.Speed.Bottleneck)}}
+	clock, at := hw.Plan.Target.ClockMHz, "the wished clock of %s MHz (not measured)"
+	if r.Routed != nil {
+		clock, at = r.Routed.MHz, "%s MHz, measured: "+r.Routed.Device+", routed"
+	}
+	rows := [][]string{{"rate", fmt.Sprintf("%s cycles a %s, set by %s; %s %ss/s at "+at, diag.Number(ii, 10), r.Frame(),
+		r.Speed.Bottleneck, diag.Number(clock*1e6/ii, 6), r.Frame(), diag.Number(clock, 6))}}
 	if r.Area != nil {
 		c := r.Area.Total
 		rows = append(rows, []string{"cells", fmt.Sprintf("%d LUT, %d FF, %d DSP, %g block RAM (%s)", c.LUT, c.FF, c.DSP,

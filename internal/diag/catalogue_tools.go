@@ -110,6 +110,8 @@ var tools = []Entry{
 		nextpnr("echo '{' > report.json")},
 	{"L0776", "The folder to route is not that of an emitted design.",
 		"$ lathe route notes --part ecp5-85k\n-- notes/readme.txt --\nnothing here"},
+	{"L0777", "The folder given to `--routed` holds no result of place and route, or that of another design.",
+		"$ lathe report model.onnx --routed design -o page.html" + routable},
 	{"L0778", "The routed design does not reach the clock that `--clock` demands.",
 		strings.Replace(nextpnr(slowReport), "--part ecp5-85k", "--part ecp5-85k --clock 100", 1)},
 }

@@ -143,7 +143,7 @@ func TestDeiT(t *testing.T) {
 	}
 	products, multipliers := 0, 0
 	for _, n := range hw.Scheduled.Nodes {
-		if macs := survey.MACs(n); n.Op.PackCause != nil && strings.Contains(n.Name, "encoder.layer") {
+		if macs := survey.MACs(n); n.Op.DSPCause != nil && strings.Contains(n.Name, "encoder.layer") {
 			products += macs
 			multipliers += n.HW.InLanes * n.HW.OutLanes
 		}

@@ -11,6 +11,7 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/report"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/text"
 	"lathe/lower"
@@ -18,6 +19,7 @@ import (
 	"lathe/lower/tokens"
 	"lathe/rtl"
 	"lathe/sim/area"
+	"lathe/sim/route"
 )
 
 // Measured is what a report can say beyond what the compiler knows: nil where nobody has measured it.
@@ -27,6 +29,8 @@ type Measured struct {
 	// Precision is what Source.Precision has measured, on the samples of Widths.
 	Precision []report.Precision
 	Widths    string
+	// Routed is what place and route has measured of this design; nil: nothing.
+	Routed *route.Report
 	// Missing says why something was not measured, a line each.
 	Missing []string
 }
@@ -74,6 +78,9 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 	}
 	if m.Area != nil {
 		counted(r, d, m.Area)
+	}
+	if m.Routed != nil {
+		r.Routed = routed(m.Routed)
 	}
 	return r, nil
 }
@@ -331,4 +338,29 @@ func counted(r *report.Report, d *emit.Design, a *area.Report) {
 			}
 		}
 	}
+}
+
+// Routed reads what `lathe route` has measured of the design in a folder. Error L0777 where there is nothing, or where
+// it is of other sources than those of this design.
+func (h *Hardware) Routed(dir string) (*route.Report, error) {
+	r, err := route.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.Sources != route.HashOf(h.Design.Files) {
+		return nil, diag.New(route.CodeStale, dir, "what was routed here is not the design of this model and plan").
+			WithHint("emit the design into the folder again, and route it")
+	}
+	return r, nil
+}
+
+// routed is what the page says of a result.
+func routed(r *route.Report) *report.Routed {
+	out := &report.Routed{Device: r.DeviceName(), MHz: r.MHz, Median: r.Median, Seeds: len(r.MHzSeeds), LUT: r.LUT,
+		FF: r.FF, DSP: r.DSP, BRAM: r.BRAM, FloorPlan: r.FloorPlan}
+	for _, h := range r.Path {
+		out.Path = append(out.Path, report.Hop{NS: h.NS, Kind: h.Kind, Layer: h.Layer, Module: h.Module,
+			Signal: h.Place()})
+	}
+	return out
 }

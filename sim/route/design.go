@@ -167,8 +167,8 @@ func HashOf(files []rtl.File) string {
 	sum := sha256.New()
 	for _, f := range files {
 		if read(f.Name) && !strings.Contains(f.Name, "/") {
-			fmt.Fprintf(sum, "%s %d\n", f.Name, len(f.Data))
-			sum.Write(f.Data)
+			fmt.Fprintf(sum, "%s\n", f.Name)
+			_ = f.Write(sum) // a hash takes everything
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))

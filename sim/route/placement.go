@@ -23,7 +23,8 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 			order = append(order, u.Node)
 		}
 	}
-	plan := plot.Floor{Title: "Placement of " + n.design.Top + " on " + n.part.Name, Groups: append(order, "wrapper")}
+	plan := plot.Floor{Title: "Placement of " + n.design.Top + " on " + n.part.Name,
+		Groups: slices.Concat(order, []string{"wrapper"})}
 	for name, c := range all.Cells {
 		node := n.design.layer(owners[name].instance)
 		l := layers[node]
@@ -48,7 +49,7 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 			plan.Cells = append(plan.Cells, plot.Placed{X: x, Y: y, Group: group, Large: large})
 		}
 	}
-	for _, node := range append(order, "") {
+	for _, node := range slices.Concat(order, []string{""}) {
 		r.Layers = append(r.Layers, *layers[node])
 	}
 	r.FloorPlan = plan.SVG()

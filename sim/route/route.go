@@ -6,6 +6,7 @@ package route
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ const (
 	CodeTimeout = "L0774" // nextpnr did not finish in time
 	CodeOutput  = "L0775" // what it wrote cannot be read
 	CodeFolder  = "L0776" // no folder of an emitted design
+	CodeStale   = "L0777" // a folder without a result of its present sources
 	CodeMissed  = "L0778" // a demanded clock is not reached
 )
 
@@ -191,6 +193,28 @@ func (n *nextpnr) seeds(ctx context.Context) (*Report, error) {
 	return best, nil
 }
 
+// Load reads the result that a folder holds. Error L0777 where there is none, or none of the sources that it now holds.
+func Load(dir string) (*Report, error) {
+	stale := func(why string) error {
+		return diag.New(CodeStale, dir, "%s", why).WithHint("run: lathe route %s --part PART", dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, File))
+	if err != nil {
+		return nil, stale("the design in this folder was not placed and routed")
+	}
+	var r Report
+	if err := json.Unmarshal(text, &r); err != nil || r.MHz <= 0 {
+		return nil, stale("the result of place and route in this folder cannot be read")
+	}
+	if now, err := Hash(dir); err != nil || now != r.Sources {
+		return nil, stale("the sources in this folder have changed since they were placed and routed")
+	}
+	if r.FloorPlan, err = os.ReadFile(filepath.Join(dir, Picture)); err != nil {
+		r.FloorPlan = nil
+	}
+	return &r, nil
+}
+
 // Missed is nil, or error L0778 where the design does not reach a clock in MHz.
 func (r *Report) Missed(mhz float64) error {
 	if r.MHz >= mhz {
@@ -198,16 +222,17 @@ func (r *Report) Missed(mhz float64) error {
 	}
 	from, to := r.Path[0], r.Path[len(r.Path)-1]
 	err := diag.New(CodeMissed, "", "%s MHz are not reached: %s MHz on %s, from %s to %s", diag.Number(mhz, 5),
-		diag.Number(r.MHz, 4), r.Part, from.place(), to.place())
+		diag.Number(r.MHz, 4), r.Part, from.Place(), to.Place())
 	if to.Layer != "" {
 		return err.WithHint("try more --seeds, or fewer lanes: out_lanes in a [[fold.rule]] for %q", to.Layer)
 	}
 	return err.WithHint("try more --seeds, or a part of a higher speed grade")
 }
 
-func (h Hop) place() string {
+// Place is the signal with the instances around it.
+func (h Hop) Place() string {
 	if h.Instance == "" {
 		return h.Signal
 	}
-	return h.Instance + "." + h.Signal
+	return strings.TrimSuffix(h.Instance+"."+h.Signal, ".")
 }

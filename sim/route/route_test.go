@@ -73,7 +73,7 @@ func TestRoute(t *testing.T) {
 	if layers["sum"].FF != 24 || layers["product"].DSP != 1 || layers["product"].FF != 12 {
 		t.Errorf("layers %+v", layers)
 	}
-	for _, want := range []string{"<svg", "sum (", "product (", "</svg>"} {
+	for _, want := range []string{"<svg", "sum (", "product (", "wrapper (", "</svg>"} {
 		if !strings.Contains(string(r.FloorPlan), want) {
 			t.Errorf("the floor plan lacks %q", want)
 		}

@@ -14,13 +14,8 @@ import (
 // Table prints clock, cells, layers and the slowest path.
 func (r *Report) Table(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	device := r.Device
-	if r.Speed != "" {
-		device += ", speed grade " + r.Speed
-	}
-	fmt.Fprintf(t, "part\t%s (%s)\n", r.Part, device)
-	fmt.Fprintf(t, "clock\t%s MHz, routed; median of %d seeds %s MHz\n", diag.Number(r.MHz, 4), len(r.MHzSeeds),
-		diag.Number(r.Median, 4))
+	fmt.Fprintf(t, "part\t%s (%s)\n", r.Part, r.DeviceName())
+	fmt.Fprintf(t, "clock\t%s MHz, routed; %s\n", diag.Number(r.MHz, 4), r.spread())
 	share := func(n, of int) string {
 		if of == 0 {
 			return fmt.Sprint(n)
@@ -46,9 +41,25 @@ func (r *Report) Table(w io.Writer) error {
 	fmt.Fprintf(w, "\nslowest path, %.2f ns: %.2f ns in logic, %.2f ns in wires\n", r.Logic+r.Wire, r.Logic, r.Wire)
 	fmt.Fprintf(t, "NS\tHOP\tLAYER\tMODULE\tSIGNAL\n")
 	for _, h := range r.Path {
-		fmt.Fprintf(t, "%.2f\t%s\t%s\t%s\t%s\n", h.NS, h.Kind, Layer{Node: h.Layer}.name(), h.Module, h.place())
+		fmt.Fprintf(t, "%.2f\t%s\t%s\t%s\t%s\n", h.NS, h.Kind, Layer{Node: h.Layer}.name(), h.Module, h.Place())
 	}
 	return t.Flush()
+}
+
+// spread says how the seeds differ.
+func (r *Report) spread() string {
+	if len(r.MHzSeeds) == 1 {
+		return "one seed only"
+	}
+	return fmt.Sprintf("median of %d seeds %s MHz", len(r.MHzSeeds), diag.Number(r.Median, 4))
+}
+
+// DeviceName is the device with its speed grade.
+func (r *Report) DeviceName() string {
+	if r.Speed == "" {
+		return r.Device
+	}
+	return r.Device + ", speed grade " + r.Speed
 }
 
 func (l Layer) name() string {
