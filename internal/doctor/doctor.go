@@ -200,7 +200,7 @@ func nvrtc(env Env) Finding {
 	return f
 }
 
-// nextpnr looks for the packages, one for each series of FPGAs.
+// nextpnr looks for the package of ECP5 FPGAs.
 func nextpnr(env Env) Finding {
 	f := Finding{
 		Name: "nextpnr",
