@@ -296,8 +296,8 @@ func TestSetsBroken(t *testing.T) {
 		file, old, fault string
 		of               func() rtltest.Bench
 	}{
-		{"op_linear_fed.sv", "moving[WAIT-1] && last_k", "moving[WAIT-1] || last_k", linear},
-		{"op_linear_fed.sv", "moving[WAIT-1] && last_k", "last_k", whole},
+		{"op_linear_fed.sv", "read_k && last_k", "read_k || last_k", linear},
+		{"op_linear_fed.sv", "read_k = passed[WAIT-1]", "read_k = passed[WAIT-1] || 1'b1", whole},
 		{"op_linear.sv", ".step(step), .addr", ".step(step || en), .addr", straight},
 		{"mem_sets.sv", "en && step &&", "step &&", linear},
 		{"mem_sets.sv", "base == AW'((SETS - 1) * DEPTH)", "base == AW'((SETS - 2) * DEPTH)", linear},
