@@ -130,6 +130,11 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 		return nil, err
 	}
 	next.folder, next.design = folder, d
+	if family.Name == "ecp5" {
+		if err := absorb(filepath.Join(folder, "netlist.json"), d.Top); err != nil {
+			return nil, next.failed(CodeOutput, "what Yosys wrote cannot be read: %v", err)
+		}
+	}
 	if err := d.locate(folder); err != nil {
 		return nil, next.failed(CodeOutput, "what Yosys wrote cannot be read: %v", err)
 	}

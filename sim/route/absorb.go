@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"lathe/internal/whole"
+)
+
+// A multiplier of ECP5 has registers at both operands and at its product, which Yosys leaves empty: it has none of the
+// patterns that it has for other families. absorb moves flip-flops into them where they are all alike: one clock, one
+// enable, no reset, 0 at power-up, and nobody else reads what lies between them and the multiplier. No value changes
+// in any cycle.
+func absorb(file, top string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	a := &absorber{}
+	var all, modules, module map[string]json.RawMessage
+	err = errors.Join(json.Unmarshal(text, &all), json.Unmarshal(all["modules"], &modules),
+		json.Unmarshal(modules[top], &module), json.Unmarshal(module["cells"], &a.cells),
+		json.Unmarshal(module["ports"], &a.ports))
+	if err != nil {
+		return fmt.Errorf("the netlist of %s: %w", top, err)
+	}
+	a.index()
+	for _, name := range slices.Sorted(maps.Keys(a.cells)) {
+		if c := a.cells[name]; c.Type == "MULT18X18D" {
+			a.product(c)
+			for _, side := range []string{"A", "B"} {
+				a.operand(c, side)
+			}
+		}
+	}
+	a.sweep()
+	for _, step := range []struct {
+		in   map[string]json.RawMessage
+		key  string
+		from any
+	}{{module, "cells", a.cells}, {modules, top, module}, {all, "modules", modules}} {
+		if step.in[step.key], err = json.Marshal(step.from); err != nil {
+			return err
+		}
+	}
+	return whole.Write(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(all) })
+}
+
+// net is a bit as the netlist writes it: a number, or a constant in quotes.
+type net string
+
+func (w *net) UnmarshalJSON(text []byte) error { *w = net(text); return nil }
+
+func (w net) MarshalJSON() ([]byte, error) { return []byte(w), nil }
+
+// constant says that no net is behind the bit.
+func (w net) constant() bool { return w == "" || w[0] == '"' }
+
+const zero, one net = `"0"`, `"1"`
+
+// mapped is a cell of a mapped netlist.
+type mapped struct {
+	Hide        int               `json:"hide_name"`
+	Type        string            `json:"type"`
+	Parameters  map[string]string `json:"parameters"`
+	Attributes  map[string]string `json:"attributes"`
+	Directions  map[string]string `json:"port_directions"`
+	Connections map[string][]net  `json:"connections"`
+}
+
+// at is the first bit of a port.
+func (c *mapped) at(port string) net {
+	if bits := c.Connections[port]; len(bits) > 0 {
+		return bits[0]
+	}
+	return ""
+}
+
+func (c *mapped) bind(port string, to net) {
+	c.Connections[port], c.Directions[port] = []net{to}, "input"
+}
+
+type absorber struct {
+	cells map[string]*mapped
+	ports map[string]struct {
+		Bits []net `json:"bits"`
+	}
+	register map[net]*mapped // the flip-flop that drives a net
+	takes    map[net]*mapped // the flip-flop that takes a net
+	readers  map[net]int     // how many read a net
+}
+
+func (a *absorber) index() {
+	a.register, a.takes, a.readers = map[net]*mapped{}, map[net]*mapped{}, map[net]int{}
+	for _, c := range a.cells {
+		for port, bits := range c.Connections {
+			for _, b := range bits {
+				if c.Directions[port] != "output" {
+					a.readers[b]++
+				}
+			}
+		}
+		if c.Type == "TRELLIS_FF" {
+			a.register[c.at("Q")], a.takes[c.data()] = c, c
+		}
+	}
+	for _, p := range a.ports {
+		for _, b := range p.Bits {
+			a.readers[b]++
+		}
+	}
+}
+
+// data is what a flip-flop takes.
+func (c *mapped) data() net {
+	if d := c.at("DI"); d != "" {
+		return d
+	}
+	return c.at("M")
+}
+
+// control is by what the registers of a multiplier are driven.
+type control struct{ clock, enable net }
+
+// controlled is the control of a flip-flop that a multiplier can have; false for one with a reset and the like.
+func (c *mapped) controlled() (control, bool) {
+	k := control{c.at("CLK"), one}
+	switch strings.TrimSpace(c.Parameters["CEMUX"]) { // Yosys writes "1 " for a text that could be a number
+	case "CE":
+		k.enable = c.at("CE")
+	case "", "1":
+	default:
+		return k, false
+	}
+	reset := c.at("LSR")
+	plain := (reset == "" || reset == zero) && c.Parameters["GSR"] == "DISABLED" && c.Parameters["REGSET"] != "SET" &&
+		(c.Parameters["CLKMUX"] == "CLK" || c.Parameters["CLKMUX"] == "")
+	return k, plain && k.enable != ""
+}
+
+// alike is the common control of flip-flops; false if they have none, or another than the multiplier has already.
+func (c *mapped) alike(registers []*mapped) (control, bool) {
+	var common control
+	for i, r := range registers {
+		k, ok := r.controlled()
+		if !ok || i > 0 && k != common {
+			return common, false
+		}
+		common = k
+	}
+	taken := c.at("CLK0") != "" && !c.at("CLK0").constant()
+	return common, len(registers) > 0 && (!taken || common == control{c.at("CLK0"), c.at("CE0")})
+}
+
+// product moves the flip-flops behind a multiplier into it.
+func (a *absorber) product(c *mapped) {
+	var registers []*mapped
+	var ports []string
+	for i := range 36 {
+		port := fmt.Sprint("P", i)
+		p := c.at(port)
+		if p.constant() || a.readers[p] == 0 {
+			continue
+		}
+		r := a.takes[p]
+		if r == nil || a.readers[p] > 1 {
+			return
+		}
+		registers, ports = append(registers, r), append(ports, port)
+	}
+	k, ok := c.alike(registers)
+	if !ok {
+		return
+	}
+	for i, port := range ports {
+		c.Connections[port] = []net{registers[i].at("Q")}
+		delete(a.register, registers[i].at("Q"))
+		registers[i].Type = "" // swept
+	}
+	c.clocked("OUTPUT", k)
+}
+
+// operand moves the flip-flops in front of a multiplier into it. They stay where others read them, too.
+func (a *absorber) operand(c *mapped, side string) {
+	var registers []*mapped
+	var ports []string
+	for i := range 18 {
+		port := fmt.Sprint(side, i)
+		bit := c.at(port)
+		if bit.constant() {
+			continue
+		}
+		r := a.register[bit]
+		if r == nil {
+			return
+		}
+		registers, ports = append(registers, r), append(ports, port)
+	}
+	k, ok := c.alike(registers)
+	if !ok {
+		return
+	}
+	for i, port := range ports {
+		a.readers[c.at(port)]--
+		c.Connections[port] = []net{registers[i].data()}
+		a.readers[registers[i].data()]++
+	}
+	c.clocked("INPUT"+side, k)
+}
+
+// clocked switches a register of the multiplier on.
+func (c *mapped) clocked(register string, k control) {
+	prefix := "REG_" + register + "_"
+	c.Parameters[prefix+"CLK"], c.Parameters[prefix+"CE"], c.Parameters[prefix+"RST"] = "CLK0", "CE0", "RST0"
+	c.Parameters["GSR"] = "DISABLED"
+	c.bind("CLK0", k.clock)
+	c.bind("CE0", k.enable)
+	c.bind("RST0", zero)
+}
+
+// sweep drops the flip-flops that nobody reads any more.
+func (a *absorber) sweep() {
+	for name, c := range a.cells {
+		if c.Type == "" || c.Type == "TRELLIS_FF" && a.register[c.at("Q")] == c && a.readers[c.at("Q")] == 0 {
+			delete(a.cells, name)
+		}
+	}
+}
