@@ -33,6 +33,7 @@ type exactSum struct {
 	turns int // sets of rows, one for each turn of a unit that layers share
 
 	inHardware func() (raw *exactSum, w widths) // what units take, computed when first asked for
+	shifted    func() (raw *exactSum, w widths) // the same with shifted weights, where canShift allows it
 }
 
 // keptExact is planExact, once for the same weights, bias and types: whoever weighs foldings asks hundreds of times.
@@ -53,6 +54,11 @@ func keptExact(n *ir.Node) (*exactSum, error) {
 	}
 	m.inHardware = sync.OnceValues(func() (*exactSum, widths) {
 		raw := m.raw()
+		return raw, raw.widths()
+	})
+	m.shifted = sync.OnceValues(func() (*exactSum, widths) {
+		raw, _ := m.inHardware()
+		raw = raw.shiftWeights()
 		return raw, raw.widths()
 	})
 	if from.sum = m; len(m.weights) < manyWeights {

@@ -22,6 +22,9 @@ const lowBits = 4
 // LUTsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
 const LUTsPerDSP = 108
 
+// LUTsPerBlock is what a block of 18 Kbit is worth in LUTs: mem_rom takes it where a ROM of LUTs would cost more.
+const LUTsPerBlock = 129
+
 // factor is an operand of a product: an integer, or the code of one.
 type factor struct {
 	bits   int // of the integer
@@ -127,4 +130,60 @@ func productsCost(n *ir.Node, lanes int, x, w factor, low bool) (int, error) {
 	}
 	f, err := u.Facts()
 	return f.Cost.LUT + LUTsPerDSP*f.Cost.DSP, err
+}
+
+// shiftWeights is the plan whose weights are already shifted. Where channels have steps of their own, their sums are
+// shifted to a common one before the bias: a shifter, two rows of registers and two cycles in every lane. Shifted
+// weights give the same sums for some bits more in the memory and the multipliers, and sums begin with the bias.
+func (m *exactSum) shiftWeights() *exactSum {
+	r := *m
+	r.up, r.weights = make([]uint, m.out), make([]int64, len(m.weights))
+	for i, v := range m.weights {
+		r.weights[i] = v << m.up[i/m.in]
+	}
+	r.bounds()
+	return &r
+}
+
+// mostShift bounds the shifts that are weighed: a wider weight costs more than any shifter.
+const mostShift = 15
+
+// canShift says whether the unit of n may have its weights shifted. Those that come from outside keep their bits, and
+// two products in a DSP leave no room.
+func (m *exactSum) canShift(n *ir.Node, w widths) bool {
+	for _, up := range m.up {
+		if up > mostShift {
+			return false
+		}
+	}
+	return w.psh > 0 && m.codesAt == nil && m.data.ints.W > 0 && n.HW.Style != ir.StyleUnroll && n.HW.Weights == "" &&
+		n.HW.DSP != "pack"
+}
+
+// cheaper is the unit of n with shifted weights, if that costs less than u.
+func (m *exactSum) cheaper(n *ir.Node, f Front, u *rtl.Unit) (*rtl.Unit, error) {
+	m, w := m.shifted()
+	if n.HW.DSP == "chain" && m.chainCause(w) != "" {
+		return u, nil
+	}
+	v, err := m.unit(n, f, w, true)
+	if err != nil {
+		return u, nil
+	}
+	before, err := unitCost(u)
+	if err != nil {
+		return nil, err
+	}
+	after, err := unitCost(v)
+	if after < before {
+		u = v
+	}
+	return u, err
+}
+
+// unitCost weighs a unit in LUTs; a device has two flip-flops for each, and LUTs of a block's bits are LUTsPerBlock.
+func unitCost(u *rtl.Unit) (int, error) {
+	f, err := u.Facts()
+	c := f.Cost
+	return c.LUT + c.FF/2 + LUTsPerDSP*c.DSP + LUTsPerBlock*c.BRAM, err
 }

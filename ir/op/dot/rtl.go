@@ -220,7 +220,16 @@ type Front struct {
 
 // Unit is op_<name>, which takes codes as they are.
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
-	m, w := m.inHardware()
+	raw, w := m.inHardware()
+	u, err := raw.unit(n, f, w, false)
+	if err != nil || !raw.canShift(n, w) {
+		return u, err
+	}
+	return m.cheaper(n, f, u)
+}
+
+// unit is that of a plan for codes as they are; shifted says that its weights are.
+func (m *exactSum) unit(n *ir.Node, f Front, w widths, shifted bool) (*rtl.Unit, error) {
 	unrolled := f.Unrolled && n.HW.Style == ir.StyleUnroll
 	w, err := m.factorForms(n, w, f, unrolled)
 	if err != nil {
@@ -254,24 +263,34 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	if m.turns > 1 && f.Sweeps > 0 {
 		u.With("SETS", m.turns, "SWEEPS", f.Sweeps*n.HW.InRow()/n.TurnFrames())
 	}
-	u.Images = exactImages(n, f, w)
+	u.Images = exactImages(n, f, w, shifted)
 	return u, nil
 }
 
 // exactImages are made of a new plan, so that none of the many units that are only weighed holds all weights.
-func exactImages(n *ir.Node, f Front, w widths) []rtl.Image {
+func exactImages(n *ir.Node, f Front, w widths, shifted bool) []rtl.Image {
+	plan := func() (*exactSum, error) {
+		m, err := planExact(n)
+		if err != nil {
+			return nil, err
+		}
+		if m = m.raw(); shifted {
+			m = m.shiftWeights()
+		}
+		return m, nil
+	}
 	return []rtl.Image{
 		{Param: "WEIGHTS", Width: f.In * f.Out * w.bits(), Make: func(im *rtl.Image) error {
-			m, err := planExact(n)
+			m, err := plan()
 			if err == nil {
 				im.Packed = m.packed(f.In, f.Out, w)
 			}
 			return err
 		}},
 		{Param: "CONSTS", Width: f.Out * w.konst(), Make: func(im *rtl.Image) error {
-			m, err := planExact(n)
+			m, err := plan()
 			if err == nil {
-				im.Words = m.raw().constImage(f.Out, w)
+				im.Words = m.constImage(f.Out, w)
 			}
 			return err
 		}},
