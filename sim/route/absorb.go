@@ -4,7 +4,6 @@ package route
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,9 +25,16 @@ func absorb(file, top string) error {
 	}
 	a := &absorber{}
 	var all, modules, module map[string]json.RawMessage
-	err = errors.Join(json.Unmarshal(text, &all), json.Unmarshal(all["modules"], &modules),
-		json.Unmarshal(modules[top], &module), json.Unmarshal(module["cells"], &a.cells),
-		json.Unmarshal(module["ports"], &a.ports))
+	decode := func(text json.RawMessage, into any) {
+		if err == nil {
+			err = json.Unmarshal(text, into)
+		}
+	}
+	decode(text, &all)
+	decode(all["modules"], &modules)
+	decode(modules[top], &module)
+	decode(module["cells"], &a.cells)
+	decode(module["ports"], &a.ports)
 	if err != nil {
 		return fmt.Errorf("the netlist of %s: %w", top, err)
 	}

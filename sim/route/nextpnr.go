@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,35 +55,44 @@ func findNextpnr(o Options, part target.Open, family target.Family, speed string
 
 // run places and routes with one seed.
 func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
-	module := "yowasp_nextpnr_" + n.family.Tool
-	start := fmt.Sprintf("import sys, %s as p; sys.exit(p.run_nextpnr_%s(sys.argv[1:]))", module, n.family.Tool)
-	args := append([]string{"-c", start}, n.part.Args...)
+	args := slices.Clone(n.part.Args)
 	if n.speed != "" {
 		args = append(args, "--speed", n.speed)
 	}
-	if n.family.Bare {
+	if n.Bitstream {
+		args = append(args, n.family.Config, "routed.config")
+	} else if n.family.Bare {
 		args = append(args, "--out-of-context")
 	}
 	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--freq",
 		strconv.FormatFloat(n.ClockMHz, 'f', -1, 64), "--timing-allow-fail", "--seed", strconv.Itoa(seed), "--threads", "1")
-	tool := child.Tool{Path: n.python, Args: args, Folder: n.folder, Log: n.log(), Timeout: n.Timeout,
-		Env: []string{"PYTHONPATH=" + n.Tools, "YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"),
-			"PYTHONDONTWRITEBYTECODE=1"}}
-	switch err := tool.Run(ctx); {
-	case errors.Is(err, child.ErrTimeout):
-		return nil, n.failed(CodeTimeout, "nextpnr did not finish within %v", n.Timeout).
-			WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
-	case ctx.Err() != nil:
-		_ = whole.Remove(n.folder) // nobody asks why
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, n.explain(err)
+	if err := n.call(ctx, "nextpnr_"+n.family.Tool, args...); err != nil {
+		return nil, err
 	}
 	r, err := n.read(seed)
 	if err != nil {
 		return nil, n.failed(CodeOutput, "what nextpnr wrote cannot be read: %v", err)
 	}
 	return r, nil
+}
+
+// call runs a function of the package.
+func (n *nextpnr) call(ctx context.Context, function string, args ...string) error {
+	start := fmt.Sprintf("import sys, yowasp_nextpnr_%s as p; sys.exit(p.run_%s(sys.argv[1:]))", n.family.Tool, function)
+	tool := child.Tool{Path: n.python, Args: append([]string{"-c", start}, args...), Folder: n.folder, Log: n.log(),
+		Timeout: n.Timeout, Env: []string{"PYTHONPATH=" + n.Tools,
+			"YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"), "PYTHONDONTWRITEBYTECODE=1"}}
+	switch err := tool.Run(ctx); {
+	case errors.Is(err, child.ErrTimeout):
+		return n.failed(CodeTimeout, "nextpnr did not finish within %v", n.Timeout).
+			WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
+	case ctx.Err() != nil:
+		_ = whole.Remove(n.folder) // nobody asks why
+		return ctx.Err()
+	case err != nil:
+		return n.explain(err)
+	}
+	return nil
 }
 
 func (n *nextpnr) log() string { return filepath.Join(n.folder, "nextpnr.log") }

@@ -30,6 +30,7 @@ const (
 	CodeFolder  = "L0776" // no folder of an emitted design
 	CodeStale   = "L0777" // a folder without a result of its present sources
 	CodeMissed  = "L0778" // a demanded clock is not reached
+	CodePins    = "L0779" // more signals than pins
 )
 
 // Options of a run; the zero value of each field but the first two is the usual one.
@@ -40,7 +41,9 @@ type Options struct {
 	ClockMHz float64       // what placement aims at, default 200
 	Timeout  time.Duration // for Yosys, and for each seed; default 30 minutes
 	Python   string        // command, default "python3"
-	LogDir   string        // parent of the folder that keeps the logs of a failed run, default os.TempDir()
+	// Bitstream asks for one, of the best seed. The design then has pins.
+	Bitstream bool
+	LogDir    string // parent of the folder that keeps the logs of a failed run, default os.TempDir()
 	// Progress, if not nil, hears which step begins.
 	Progress func(step string)
 }
@@ -91,6 +94,8 @@ type Report struct {
 	Sources string `json:"sources_sha256"`
 	// FloorPlan is a picture of the best placement, as SVG.
 	FloorPlan []byte `json:"-"`
+	// Bitstream is what configures the device, where Options asks for it.
+	Bitstream []byte `json:"-"`
 }
 
 // File is where the result stands in the folder of the design, Picture where the floor plan does.
@@ -99,8 +104,11 @@ const (
 	Picture = "route.svg"
 )
 
-// Bare is how Pins calls a design that was routed without pins.
-const Bare = "out of context: the ends of the design are not connected to pins"
+// Bare and Pinned are how Pins calls a design that was routed without pins, and with them.
+const (
+	Bare   = "out of context: the ends of the design are not connected to pins"
+	Pinned = "nextpnr chose a pin for each signal of the design"
+)
 
 // Route places and routes the emitted design in dir, which is not written to. Errors are *diag.Error; where a tool
 // ran, a note names the file with all its output.
@@ -121,6 +129,11 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	hash, err := Hash(dir)
 	if err != nil {
 		return nil, err
+	}
+	if o.Bitstream {
+		if err := d.fitsPins(dir, part); err != nil {
+			return nil, err
+		}
 	}
 	o.Progress("Yosys")
 	flags := strings.Join(append([]string{family.Synth}, part.Synth...), " ")
@@ -144,6 +157,12 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	}
 	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Device, speed, hash, Bare
 	r.Tools = []string{yosys + ": " + flags, "nextpnr-" + family.Name + " " + version}
+	if o.Bitstream {
+		r.Pins = Pinned
+		if r.Bitstream, err = next.pack(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return r, whole.Remove(folder)
 }
 
@@ -185,6 +204,9 @@ func (n *nextpnr) seeds(ctx context.Context) (*Report, error) {
 		all = append(all, r.MHz)
 		if best == nil || r.MHz > best.MHz {
 			best = r
+			if err := n.keepConfig(); err != nil {
+				return nil, err
+			}
 		}
 		for _, name := range []string{"routed.json", "report.json"} {
 			if err := os.Remove(filepath.Join(n.folder, name)); err != nil {

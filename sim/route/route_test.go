@@ -52,6 +52,9 @@ func TestRoute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if r.Pins != Bare || r.Bitstream != nil {
+		t.Errorf("pins %q, a bitstream of %d bytes", r.Pins, len(r.Bitstream))
+	}
 	if r.FF != 48 || r.DSP != 1 || r.BRAM != 0 || r.LUT < 24 || r.LUT > 32 {
 		t.Errorf("cells %+v, want 48 flip-flops, 1 multiplier, a sum and an exclusive or of 12 bits", r.Cells)
 	}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"lathe/internal/diag"
+	"lathe/ir/target"
+)
+
+// port is one of the wrapper.
+type port struct {
+	name  string
+	input bool
+	width int
+}
+
+var (
+	declared  = regexp.MustCompile(`\b(input|output) (?:wire|reg) (?:\[(\d+):0\] )?(\w+)`)
+	attribute = regexp.MustCompile(`\(\*.*?\*\)`)
+)
+
+// ports are those that the text of the wrapper declares, whose widths are numbers.
+func (d *design) ports(dir string) ([]port, error) {
+	broken := func(cause any) error {
+		return diag.New(CodeFolder, dir, "no folder of an emitted design: the ports of %s cannot be read: %v", d.Top, cause).
+			WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, d.Top+".v"))
+	if err != nil {
+		return nil, broken(err)
+	}
+	whole := regexp.MustCompile(`(?s)\bmodule ` + regexp.QuoteMeta(d.Top) + `\s*\(.*?\);`)
+	header := whole.Find(attribute.ReplaceAll(text, nil))
+	var all []port
+	for _, m := range declared.FindAllSubmatch(header, -1) {
+		high, _ := strconv.Atoi(string(m[2])) // none is one bit
+		all = append(all, port{string(m[3]), string(m[1]) == "input", high + 1})
+	}
+	if all == nil {
+		return nil, broken("it has none")
+	}
+	return all, nil
+}
+
+// fitsPins is error L0779 where the wrapper has more signals than the part has pins.
+func (d *design) fitsPins(dir string, part target.Open) error {
+	all, err := d.ports(dir)
+	if err != nil {
+		return err
+	}
+	need, widest := 0, all[0]
+	for _, p := range all {
+		need += p.width
+		if p.width > widest.width {
+			widest = p
+		}
+	}
+	if need <= part.Pins {
+		return nil
+	}
+	return diag.New(CodePins, dir, "the signals of %s need %d pins, and %s has %d", d.Top, need, part.Name, part.Pins).
+		WithHint("the widest is %s, of %d bits: give its layer fewer lanes, by a [[fold.rule]] of the plan",
+			widest.name, widest.width)
+}
+
+// keepConfig keeps the configuration of a run for pack.
+func (n *nextpnr) keepConfig() error {
+	if !n.Bitstream {
+		return nil
+	}
+	if err := os.Rename(filepath.Join(n.folder, "routed.config"), filepath.Join(n.folder, "best.config")); err != nil {
+		return n.failed(CodeOutput, "what nextpnr wrote cannot be read: %v", err)
+	}
+	return nil
+}
+
+// pack makes the bitstream of the best run.
+func (n *nextpnr) pack(ctx context.Context) ([]byte, error) {
+	n.Progress(n.family.Pack)
+	if err := n.call(ctx, n.family.Pack, "best.config", "best.bit"); err != nil {
+		return nil, err
+	}
+	bits, err := os.ReadFile(filepath.Join(n.folder, "best.bit"))
+	if err != nil {
+		return nil, n.failed(CodeOutput, "what %s wrote cannot be read: %v", n.family.Pack, err)
+	}
+	return bits, nil
+}
