@@ -9,9 +9,10 @@
 //               LATENCY  1 or 2
 //   latency: LATENCY   ii: 1   order: one word an enabled cycle
 //   let: PAGES = (DEPTH + 63) / 64; LINES = (WIDTH + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * PAGES;
-//       PICK = PAGES > 1 ? WIDTH * ((PAGES + 2) / 4) + PAGES : 0; BLOCKS = min((WIDTH + 35) / 36 * ((DEPTH + 511)
-//       / 512), (WIDTH + 17) / 18 * ((DEPTH + 1023) / 1024), (WIDTH + 8) / 9 * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4
-//       * ((DEPTH + 4095) / 4096)); ULTRA = STYLE == "ultra" ? 1 : 0; IN_BLOCK = STYLE == "block" || ULTRA == 1 ||
+//       PICK = PAGES > 1 ? WIDTH * ((PAGES + 2) / 4) + PAGES : 0; BYTES = (WIDTH + 8) / 9; BLOCKS = min((BYTES *
+//       ((DEPTH + 511) / 512) + 3) / 4, (BYTES * ((DEPTH + 1023) / 1024) + 1) / 2, BYTES * ((DEPTH + 2047) / 2048),
+//       (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096), (WIDTH + 1) / 2 * ((DEPTH + 8191) / 8192), WIDTH * ((DEPTH +
+//       16383) / 16384)); ULTRA = STYLE == "ultra" ? 1 : 0; IN_BLOCK = STYLE == "block" || ULTRA == 1 ||
 //       (STYLE == "auto" && 8 * LINES + PICK > 92 * BLOCKS) ? 1 : 0; FAR = (DEPTH + 4095) / 4096
 //   lut: ULTRA == 1 ? (FAR > 1 ? WIDTH * ((FAR + 2) / 4) + 2 : 0) : IN_BLOCK ? 0 : 8 * LINES + PICK
 //   ff: (IN_BLOCK ? LATENCY - 1 : LATENCY) * WIDTH

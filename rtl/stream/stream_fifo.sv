@@ -9,9 +9,10 @@
 //   lut: DEPTH <= 2 ? 0 : DEPTH > 64 ? 4 * clog2(DEPTH) + 4 : 5 * clog2(DEPTH) + 3 + 8 * (DEPTH > 32 ? (WIDTH +
 //       6) / 7 : (WIDTH + 13) / 14)
 //   ff: DEPTH <= 2 ? 0 : DEPTH > 64 ? WIDTH + 3 * clog2(DEPTH) + 3 : 4 * clog2(DEPTH) + 1
-//   bram: DEPTH <= 64 ? 0 : min((WIDTH + 35) / 36 * ((DEPTH + 511) / 512), (WIDTH + 17) / 18 * ((DEPTH + 1023) /
-//       1024), (WIDTH + 8) / 9 * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096), (WIDTH + 1) / 2
-//       * ((DEPTH + 8191) / 8192), WIDTH * ((DEPTH + 16383) / 16384))
+//   let: BYTES = (WIDTH + 8) / 9
+//   bram: DEPTH <= 64 ? 0 : min((BYTES * ((DEPTH + 511) / 512) + 3) / 4, (BYTES * ((DEPTH + 1023) / 1024) + 1) / 2,
+//       BYTES * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096), (WIDTH + 1) / 2 * ((DEPTH + 8191)
+//       / 8192), WIDTH * ((DEPTH + 16383) / 16384))
 //   parts: DEPTH <= 2 ? u_skid : 0
 `default_nettype none
 module stream_fifo #(

@@ -211,39 +211,48 @@ func some(modules []single) (kept []single) {
 func holdCosts(t *testing.T, dir string, modules []single, share int) {
 	t.Helper()
 	modules = some(modules)
+	near := func(predicted, counted int) bool {
+		d := max(predicted-counted, counted-predicted)
+		return d <= 2+counted/share
+	}
+	counts := countModules(t, dir, modules)
+	for i, m := range modules {
+		h, err := rtl.Lookup(m.module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := h.Cost(m.params())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := counts[i]
+		if !near(p.LUT, c.LUT) || !near(p.FF, c.FF) || p.DSP != c.DSP || p.BRAM != c.BRAM18+2*c.BRAM36 ||
+			p.URAM != c.URAM {
+			t.Errorf("%s: its header says %+v, Yosys counts %+v", m, p, c)
+		}
+	}
+}
+
+// countModules counts each of the modules, all in one run in the given folder. No path may be longer than the limit.
+func countModules(t *testing.T, dir string, modules []single) []Cells {
+	t.Helper()
 	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{Paths: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	holdPaths(t, r, modules)
-	near := func(predicted, counted int) bool {
-		d := max(predicted-counted, counted-predicted)
-		return d <= 2+counted/share
-	}
-	counted := 0
+	counts, counted := make([]Cells, len(modules)), 0
 	for _, in := range r.Instances {
 		var i int
-		if n, _ := fmt.Sscanf(in.Path, "modules/u%d", &i); n != 1 || in.Depth != 1 {
-			continue
-		}
-		counted++
-		h, err := rtl.Lookup(modules[i].module)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := h.Cost(modules[i].params())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := in.Cells
-		if !near(p.LUT, c.LUT) || !near(p.FF, c.FF) || p.DSP != c.DSP || p.BRAM != c.BRAM18+2*c.BRAM36 ||
-			p.URAM != c.URAM {
-			t.Errorf("%s: its header says %+v, Yosys counts %+v", modules[i], p, c)
+		if n, _ := fmt.Sscanf(in.Path, "modules/u%d", &i); n == 1 && in.Depth == 1 {
+			counts[i] = in.Cells
+			counted++
 		}
 	}
 	if counted != len(modules) {
-		t.Errorf("%d of %d modules are counted", counted, len(modules))
+		t.Fatalf("%d of %d modules are counted", counted, len(modules))
 	}
+	return counts
 }
 
 // besides writes the modules' files and a top, "modules", that holds one instance of each (u0, u1, ...), with all their
