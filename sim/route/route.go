@@ -31,6 +31,7 @@ const (
 	CodeStale   = "L0777" // a folder without a result of its present sources
 	CodeMissed  = "L0778" // a demanded clock is not reached
 	CodePins    = "L0779" // more signals than pins
+	CodeChain   = "L0780" // instantiates the DSPs of AMD's FPGAs
 )
 
 // Options of a run; the zero value of each field but the first two is the usual one.
@@ -79,6 +80,7 @@ type Report struct {
 	MHzSeeds []float64 `json:"mhz_seeds"`
 	Cells
 	Path   []Hop   `json:"critical_path"`
+	Clocks []Clock `json:"clocks"` // of the best seed; the first is the one that MHz is about
 	Median float64 `json:"mhz_median"`
 	Device string  `json:"device"`
 	Speed  string  `json:"speed_grade,omitempty"`
@@ -139,6 +141,10 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	flags := strings.Join(append([]string{family.Synth}, part.Synth...), " ")
 	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, synthesis(flags, d.Top),
 		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
+	if err != nil && strings.Contains(err.Error(), "DSP48E2") {
+		return nil, diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", part.Name).
+			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
+	}
 	if err != nil {
 		return nil, err
 	}

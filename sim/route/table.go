@@ -15,7 +15,14 @@ import (
 func (r *Report) Table(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "part\t%s (%s)\n", r.Part, r.DeviceName())
-	fmt.Fprintf(t, "clock\t%s MHz, routed; %s\n", diag.Number(r.MHz, 4), r.spread())
+	of := ""
+	if len(r.Clocks) > 1 {
+		of = " of " + r.Clocks[0].Name
+	}
+	fmt.Fprintf(t, "clock\t%s MHz%s, routed; %s\n", diag.Number(r.MHz, 4), of, r.spread())
+	for _, c := range r.Clocks[min(1, len(r.Clocks)):] {
+		fmt.Fprintf(t, "\t%s MHz of %s\n", diag.Number(c.MHz, 4), c.Name)
+	}
 	share := func(n, of int) string {
 		if of == 0 {
 			return fmt.Sprint(n)
