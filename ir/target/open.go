@@ -28,12 +28,16 @@ type Family struct {
 	Tool string
 	// Synth is the command of Yosys that writes a flat netlist.
 	Synth string
-	// Bare says that nextpnr places a design without its pins; others get a ring of registers with three pins.
+	// Before is a command of Yosys for the design as it is read.
+	Before string
+	// Bare says that nextpnr places a design without its pins; others get a ring of registers with few pins.
 	Bare bool
 	// Speeds are the speed grades, slowest first; none where the device says it.
 	Speeds []string
 	// LUT, FF, DSP and BRAM name the cells of each kind in the reports of nextpnr.
 	LUT, FF, DSP, BRAM string
+	// Clocked is the parameter of a LUT that says that the flip-flop behind it is used; "" where those are cells, too.
+	Clocked string
 	// Config is the flag by which nextpnr writes a configuration as text, Pack the function of the package that makes a
 	// bitstream of it.
 	Config, Pack string
@@ -42,8 +46,10 @@ type Family struct {
 // Families lists the series.
 func Families() []Family {
 	return []Family{
-		{"ecp5", "ecp5", "synth_ecp5 -abc9", true, []string{"6", "7", "8"},
-			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "--textcfg", "ecppack"},
+		{"ecp5", "ecp5", "synth_ecp5 -abc9", "", true, []string{"6", "7", "8"},
+			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "", "--textcfg", "ecppack"},
+		{"ice40", "ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", false, nil, // it has none
+			"ICESTORM_LC", "", "ICESTORM_DSP", "ICESTORM_RAM", "DFF_ENABLE", "--asc", "icepack"},
 	}
 }
 
@@ -58,6 +64,10 @@ func Opens() []Open {
 		ecp5("25k", "LFE5U-25F", 24_288, 28, 56, 197),
 		ecp5("45k", "LFE5U-45F", 43_848, 72, 108, 203),
 		ecp5("85k", "LFE5U-85F", 83_640, 156, 208, 205),
+		{"ice40-up5k", "iCE40UP5K", "ice40", 5_280, 5_280, 8, 30, 39, []string{"--up5k", "--package", "sg48"},
+			[]string{"-device", "u", "-dsp"}},
+		{"ice40-hx8k", "iCE40HX8K", "ice40", 7_680, 7_680, 0, 32, 206, []string{"--hx8k", "--package", "ct256"},
+			[]string{"-device", "hx"}},
 	}
 }
 

@@ -31,6 +31,8 @@ type design struct {
 		Lanes int `json:"out_lanes"`
 	} `json:"units"`
 
+	root    string          // what was synthesized: the top, or a ring around it
+	inputs  map[string]bool // of the wrapper, where a ring is around it
 	files   []string
 	parts   map[string]area.Part
 	layers  map[string]string // instance -> node
@@ -52,7 +54,7 @@ func readDesign(dir string) (*design, error) {
 		return nil, diag.New(CodeFolder, dir, "no folder of an emitted design: %v", err).
 			WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
-	d.files = files
+	d.files, d.root = files, d.Top
 	return &d, nil
 }
 
@@ -61,6 +63,9 @@ func (d *design) locate(folder string) error {
 	var err error
 	if d.parts, err = area.Parts(folder, d.Top); err != nil {
 		return err
+	}
+	if d.root != d.Top {
+		d.inRing()
 	}
 	core := ""
 	for instance, part := range d.parts {
@@ -132,7 +137,7 @@ func (d *design) layer(instance string) (node string) {
 // module is that of an instance.
 func (d *design) module(instance string) string {
 	if instance == "" {
-		return d.Top
+		return d.root
 	}
 	return d.parts[instance].Module
 }

@@ -187,6 +187,9 @@ func (n *nextpnr) read(seed int) (*Report, error) {
 	r.FF, r.Holds.FF = count(n.family.FF)
 	r.DSP, r.Holds.DSP = count(n.family.DSP)
 	r.BRAM, r.Holds.BRAM = count(n.family.BRAM)
+	if n.family.Clocked != "" {
+		r.Holds.FF = r.Holds.LUT
+	}
 	netlist, err := readNetlist(filepath.Join(n.folder, "routed.json"))
 	if err != nil {
 		return nil, err

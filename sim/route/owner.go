@@ -14,6 +14,7 @@ import (
 type netlist struct {
 	Cells map[string]struct {
 		Type       string
+		Parameters map[string]any
 		Attributes struct {
 			Bel string `json:"NEXTPNR_BEL"`
 		}

@@ -48,6 +48,18 @@ func (d *design) ports(dir string) ([]port, error) {
 	return all, nil
 }
 
+// ends says how the ends of the design are treated: the ring around it, if any, and what Pins tells of it.
+func (d *design) ends(dir string, part target.Open, family target.Family, pinned bool) (ring, pins string, err error) {
+	switch {
+	case pinned:
+		return "", Pinned, d.fitsPins(dir, part)
+	case family.Bare:
+		return "", Bare, nil
+	}
+	ring, err = d.ring(dir)
+	return ring, Ringed, err
+}
+
 // fitsPins is error L0779 where the wrapper has more signals than the part has pins.
 func (d *design) fitsPins(dir string, part target.Open) error {
 	all, err := d.ports(dir)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lathe/emit/plot"
 )
@@ -31,6 +32,10 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 		switch c.Type {
 		case n.family.LUT:
 			l.LUT++
+			if value, _ := c.Parameters[n.family.Clocked].(string); strings.Trim(value, "0") == "1" {
+				l.FF++
+				r.FF++
+			}
 		case n.family.FF:
 			l.FF++
 		case n.family.DSP:

@@ -110,6 +110,7 @@ const (
 const (
 	Bare   = "out of context: the ends of the design are not connected to pins"
 	Pinned = "nextpnr chose a pin for each signal of the design"
+	Ringed = "a ring of registers around the design, part of (wrapper), between two pins"
 )
 
 // Route places and routes the emitted design in dir, which is not written to. Errors are *diag.Error; where a tool
@@ -132,14 +133,14 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Bitstream {
-		if err := d.fitsPins(dir, part); err != nil {
-			return nil, err
-		}
+	ring, pins, err := d.ends(dir, part, family, o.Bitstream)
+	if err != nil {
+		return nil, err
 	}
 	o.Progress("Yosys")
 	flags := strings.Join(append([]string{family.Synth}, part.Synth...), " ")
-	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, synthesis(flags, d.Top),
+	commands := ring + family.Before + "\n" + synthesis(flags, d.root)
+	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, commands,
 		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
 	if err != nil && strings.Contains(err.Error(), "DSP48E2") {
 		return nil, diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", part.Name).
@@ -161,10 +162,9 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Device, speed, hash, Bare
+	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Device, speed, hash, pins
 	r.Tools = []string{yosys + ": " + flags, "nextpnr-" + family.Name + " " + version}
 	if o.Bitstream {
-		r.Pins = Pinned
 		if r.Bitstream, err = next.pack(ctx); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route
+
+import (
+	"testing"
+
+	"lathe/internal/tools"
+)
+
+// TestRing: iCE40 has no design without pins. All of the design is left in a ring, and keeps its names.
+func TestRing(t *testing.T) {
+	o := Options{Part: "ice40-up5k", Tools: tools.NeedRoute(t, "ice40"), LogDir: t.TempDir(), Seeds: 1}
+	r, err := Route(t.Context(), folder(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Pins != Ringed || r.Clocks[0].Name != "clk" {
+		t.Errorf("pins %q, clocks %v", r.Pins, r.Clocks)
+	}
+	if r.Holds != (Cells{LUT: 5280, FF: 5280, DSP: 8, BRAM: 30}) {
+		t.Errorf("the part holds %+v", r.Holds)
+	}
+	// the sum 24, the product 12, the wrapper 12, and the ring 24 for 12 bits in and 12 out
+	if r.FF != 72 || r.DSP != 1 {
+		t.Errorf("cells %+v, want 72 flip-flops and 1 multiplier", r.Cells)
+	}
+	layers := map[string]Cells{}
+	for _, l := range r.Layers {
+		layers[l.Node] = l.Cells
+	}
+	if layers["sum"].FF != 24 || layers["product"].FF != 12 || layers["product"].DSP != 1 || layers[""].FF != 36 {
+		t.Errorf("layers %+v", layers)
+	}
+	if r.Layer() == "(wrapper)" {
+		t.Errorf("slowest in %q: %+v", r.Layer(), r.Path)
+	}
+}
