@@ -152,9 +152,10 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", e.WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
 			WithHint("ask for at most fps = %s", floorRate(b.rate(float64(least))))
 	}
-	d, over, err := b.fitting(limit, false)
-	if err == nil && over == "" && d.report.Interval() > float64(limit) {
-		d, over, err = b.hurried(d, limit, least)
+	d, over, err := b.within(limit, least)
+	if err == nil && over == "" && d.report.Interval() > float64(limit) && b.tried.unshare() {
+		clear(b.done)
+		d, over, err = b.within(limit, least)
 	}
 	if err != nil {
 		return nil, "", err
@@ -190,6 +191,15 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		proof += fmt.Sprintf("; no smaller folding was found between %s and %s cycles", grouped(ii), grouped(limit))
 	}
 	return d, proof, nil
+}
+
+// within is fitting, and then hurried where streams that meet hold each other up.
+func (b *balancer) within(limit, least int) (*scheduled, string, error) {
+	d, over, err := b.fitting(limit, false)
+	if err == nil && over == "" && d.report.Interval() > float64(limit) {
+		return b.hurried(d, limit, least)
+	}
+	return d, over, err
 }
 
 // hurried looks for a design within a limit of cycles where streams that meet hold each other up: its units must be

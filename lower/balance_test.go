@@ -68,6 +68,35 @@ func TestBalanceBudget(t *testing.T) {
 	}
 }
 
+// TestBalanceSharing demands that layers share DSPs where these are scarce, that this buys speed, and that a plan can
+// refuse it.
+func TestBalanceSharing(t *testing.T) {
+	cycles := map[string]float64{}
+	for _, dsp := range []string{"one", "auto", ""} {
+		plan := "max_dsp = 12\n"
+		if dsp != "" {
+			plan += fmt.Sprintf("dsp = %q\n", dsp)
+		}
+		g, r, err := balanced(t, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared := 0
+		for _, n := range g.Nodes {
+			if n.HW.DSP == "pack" {
+				shared++
+			}
+		}
+		if (shared > 0) == (dsp == "one") || r.Balance.Cost.DSP > 12 {
+			t.Errorf("dsp = %q: %d layers share DSPs, %+v", dsp, shared, r.Balance)
+		}
+		cycles[dsp] = r.Balance.Cycles
+	}
+	if cycles["auto"] >= cycles["one"] || cycles[""] != cycles["auto"] {
+		t.Errorf("cycles with 12 DSPs: %v", cycles)
+	}
+}
+
 // TestBalanceBlocks meets rates over blocks, where units compute more results at once than leave in a cycle.
 func TestBalanceBlocks(t *testing.T) {
 	for _, fps := range []float64{1e5, 4e5} {

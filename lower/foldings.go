@@ -17,8 +17,12 @@ import (
 )
 
 // folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes; the
-// lanes of the stream into it; and the length of its rows of keys where they are padded, else 0. Rules of the plan win.
-type folding struct{ in, out, stream, row int }
+// lanes of the stream into it; the length of its rows of keys where they are padded, else 0; and what multiplies, ""
+// where nothing does or nothing was chosen. Rules of the plan win.
+type folding struct {
+	in, out, stream, row int
+	dsp                  string
+}
 
 // foldingOf is the folding that n has.
 func foldingOf(n *ir.Node) folding {
@@ -26,7 +30,7 @@ func foldingOf(n *ir.Node) folding {
 	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
 		out = n.HW.Rows
 	}
-	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut)}
+	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.DSP}
 }
 
 // foldings are the choices of a graph, by the names of its nodes.
@@ -44,6 +48,14 @@ func (f foldings) fill(n *ir.Node, a *asked) {
 	if a.out == 0 {
 		a.out = c.out
 	}
+}
+
+// multipliers is what multiplies in n where the plan leaves that open.
+func (f foldings) multipliers(n *ir.Node) string {
+	if c := f[n.Name]; c.dsp != "" {
+		return c.dsp
+	}
+	return "one"
 }
 
 // tried is a table of the layers of a graph with all their foldings, and what units they could not be weighed by.
@@ -103,6 +115,21 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*
 	return t, nil
 }
 
+// unshare drops the options that share DSPs where the layer can do without, and says whether there were any: other
+// lanes may then cost least, whose streams hold each other up less.
+func (t *tried) unshare() (had bool) {
+	for i := range t.layers {
+		l := &t.layers[i]
+		if !slices.ContainsFunc(l.Options, func(o balance.Option) bool { return o.DSP == "one" }) {
+			continue
+		}
+		before := len(l.Options)
+		l.Options = slices.DeleteFunc(l.Options, func(o balance.Option) bool { return o.DSP == "pack" })
+		had = had || len(l.Options) < before
+	}
+	return had
+}
+
 // guessed is the LUTs of a product in a unit that does not state its cost. It orders the foldings of such a unit, and
 // is in no figure that anybody sees.
 const guessed = 64
@@ -114,6 +141,7 @@ func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 	t.units = &unit.Cache{}
 	e := evaluation{tried: t, laner: l, node: n, known: map[folding]int{}}
 	e.option(foldingOf(n)) // first, so that it comes first among equals
+	sharing := l.sharing(n)
 	for _, length := range l.lengths(n) {
 		l.chosen = foldings{n.Name: {row: length}}
 		l.row(n, asked{})
@@ -126,7 +154,9 @@ func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 				row = e.within(row, limit)
 			}
 			for _, f := range row {
-				e.option(f)
+				for _, f.dsp = range sharing {
+					e.option(f)
+				}
 			}
 		}
 	}
@@ -183,7 +213,7 @@ func (e *evaluation) add(f folding) int {
 		u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
 	}
 	e.list = append(e.list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
-		Second: n.HW.Second, Row: f.row, Cost: u.Cost.Add(e.buffer(n))})
+		Second: n.HW.Second, Row: f.row, DSP: f.dsp, Cost: u.Cost.Add(e.buffer(n))})
 	return len(e.list) - 1
 }
 
@@ -230,7 +260,7 @@ func proposals(d *ir.Lanes, length int) (rows [][]folding) {
 				in, results = d.Tied(lanes)
 			}
 			for _, s := range d.Streams(in, results) {
-				row = append(row, folding{in, results, s, length})
+				row = append(row, folding{in: in, out: results, stream: s, row: length})
 			}
 		}
 		rows = append(rows, row)

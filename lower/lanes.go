@@ -131,8 +131,8 @@ func (l *laner) rules(n *ir.Node) asked {
 	if a.weights == "" {
 		a.weights = l.plan.Memory.Weights
 	}
-	if a.dsp == "" {
-		a.dsp = l.plan.DSP
+	if a.dsp = l.dsp(a); a.dsp == "auto" {
+		a.dsp = l.chosen.multipliers(n)
 	}
 	return a
 }

@@ -41,6 +41,27 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 	}
 }
 
+// dsp is what the plan says of the multipliers of a node of which the rules say a; the balance mode chooses where it
+// says nothing.
+func (l *laner) dsp(a asked) string {
+	switch {
+	case a.dsp != "":
+		return a.dsp
+	case l.plan.DSP == "" && l.plan.Mode == "balance":
+		return "auto"
+	}
+	return l.plan.DSP
+}
+
+// sharing lists what may multiply in n: a DSP each, and where the plan says "auto" one for two as well. Chains are not
+// chosen: their primitives bind a design to UltraScale+.
+func (l *laner) sharing(n *ir.Node) []string {
+	if l.dsp(l.ruled(n)) == "auto" && (n.Op.Traits.Weighted || n.Op.DSPCause != nil) {
+		return []string{"one", "pack"}
+	}
+	return []string{""}
+}
+
 // notDSP says why products of n cannot share DSPs, or be summed in DSPs, and what would help.
 func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 	cause, known := l.causes[n]

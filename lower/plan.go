@@ -130,7 +130,8 @@ type FoldRule struct {
 	Weights string
 	// Ram is the RAM of weights that are loaded: a word of [memory].
 	Ram string
-	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, "chain" to sum as well, or "none".
+	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, "chain" to sum as well, "none",
+	// or "auto".
 	DSP string
 }
 

@@ -26,7 +26,7 @@ var (
 	layerWords = []string{"spatial", "loop"}
 	styleWords = []string{"fold", "unroll"}
 	memWords   = []string{"auto", "block", "distributed"}
-	dspWords   = []string{"one", "pack", "chain", "none"}
+	dspWords   = []string{"one", "pack", "chain", "none", "auto"}
 )
 
 // planParser carries what all parts of the plan need while it is read; it collects all errors.

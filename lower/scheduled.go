@@ -26,7 +26,7 @@ func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
 	chosen := foldings{}
 	for i, n := range b.tried.nodes {
 		o := b.tried.layers[i].Options[picks[i]]
-		chosen[n.Name] = folding{o.In, o.Asked, o.Stream, o.Row}
+		chosen[n.Name] = folding{o.In, o.Asked, o.Stream, o.Row, o.DSP}
 	}
 	d, err := b.begin(chosen)
 	if err != nil {

@@ -17,6 +17,8 @@ type Option struct {
 	Second int
 	// Row is how long the rows are that beats carry, for layers of a chain.
 	Row int
+	// DSP is what multiplies, for the layers that have a choice; nothing here looks at it.
+	DSP string
 	// II is the cycles of a sample, Cost what the layer then takes.
 	II   int
 	Cost rtl.Cost
