@@ -21,9 +21,9 @@ func (a *App) route() *cobra.Command {
 	c := &cobra.Command{Use: "route DIR --part ecp5-85k", Short: "place and route a design, and measure its clock",
 		Long: "Maps the design in DIR, which emit-verilog wrote, with Yosys, and places and routes it with nextpnr, once\n" +
 			"for each seed. Prints the clock that the best of them reaches, the cells, and the slowest path\n" +
-			"with the layer of each hop. The design is routed without pins, unless --bitstream asks for a file that\n" +
-			"configures the device. DIR then holds the result, route.json, and the floor plan, route.svg. With --clock, exit\n" +
-			"status 1 where it is not reached.",
+			"with the layer of each hop. The design is routed without pins, on iCE40 in a ring of registers, unless\n" +
+			"--bitstream asks for a file that configures the device. DIR then holds the result, route.json, and the floor\n" +
+			"plan, route.svg. With --clock, exit status 1 where it is not reached.",
 		Example: "  lathe route out/ --part ecp5-85k --seeds 4 --json routed.json", Args: exactly("DIR")}
 	f := c.Flags()
 	f.StringVar(&o.Part, "part", "", "the device, such as ecp5-85k, or ecp5-85k-8 for its fastest speed grade")
@@ -35,7 +35,7 @@ func (a *App) route() *cobra.Command {
 		if err := required(c, "part"); err != nil {
 			return err
 		}
-		if o.Seeds < 1 || clock < 0 || clock > 2000 || o.Timeout <= 0 {
+		if o.Seeds < 1 || clock != 0 && !(clock >= 1 && clock <= 2000) || o.Timeout <= 0 {
 			return usagef("--seeds and --timeout must be positive, and --clock lie within 1..2000")
 		}
 		p := progress{app: a}
