@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mem_rom: read-only memory, loaded from a file in $readmemh form. The data of an address appear two enabled cycles
-// later: one register in the memory, one behind it, neither with reset, so that both fold into a block RAM.
+// later, through two registers without reset: in and behind a block RAM, which takes both, or at the address and the
+// data of LUTs.
 // A missing, short or wrong file ends the simulation at the first clock edge: the words, cut into 32-bit limbs, must
 // add up to IMAGE_SUM modulo 2^32.
 //   parameters  WIDTH      bits of a word

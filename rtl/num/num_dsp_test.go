@@ -64,8 +64,8 @@ func TestDSPIsPlain(t *testing.T) {
 	var plain, module string
 	for _, f := range files {
 		plain += string(f.Data)
-		if module = string(f.Data); f.Name != "num_dsp.sv" {
-			module = ""
+		if f.Name == "num_dsp.sv" {
+			module = string(f.Data)
 		}
 	}
 	for _, c := range []struct{ old, changed, want string }{

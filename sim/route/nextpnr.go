@@ -103,6 +103,13 @@ func (n *nextpnr) failed(code, msg string, args ...any) *diag.Error {
 	return diag.New(code, "", msg, args...).WithNote("the whole output of nextpnr: %s", n.log())
 }
 
+// unread is the error of a netlist, before nextpnr has written a log.
+func (n *nextpnr) unread(cause error) error {
+	whole.Keep(n.folder)
+	return diag.New(CodeOutput, "", "what Yosys wrote cannot be read: %v", cause).
+		WithNote("the netlist: %s", filepath.Join(n.folder, "netlist.json"))
+}
+
 // use is a line of the log such as "MULT18X18D:      53/    156    33%".
 var use = regexp.MustCompile(`(\w+): +(\d+)/ *(\d+) +\d+%`)
 

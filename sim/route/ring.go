@@ -44,7 +44,7 @@ func (d *design) ring(dir string) (string, error) {
 	}
 	if len(clocks) == 0 || in < 3 || out == 0 {
 		return "", diag.New(CodeFolder, dir, "no folder of an emitted design: %s lacks a clock, inputs or outputs",
-			d.Top)
+			d.Top).WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
 	d.root = ringModule
 	return fmt.Sprintf(`read_verilog <<RING

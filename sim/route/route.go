@@ -143,6 +143,7 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, commands,
 		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
 	if err != nil && strings.Contains(err.Error(), "DSP48E2") {
+		_ = whole.Remove(folder) // the cause is known, nobody reads the log
 		return nil, diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", part.Name).
 			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
 	}
@@ -152,11 +153,11 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	next.folder, next.design = folder, d
 	if family.Name == "ecp5" {
 		if err := absorb(filepath.Join(folder, "netlist.json"), d.Top); err != nil {
-			return nil, next.failed(CodeOutput, "what Yosys wrote cannot be read: %v", err)
+			return nil, next.unread(err)
 		}
 	}
 	if err := d.locate(folder); err != nil {
-		return nil, next.failed(CodeOutput, "what Yosys wrote cannot be read: %v", err)
+		return nil, next.unread(err)
 	}
 	r, err := next.seeds(ctx)
 	if err != nil {
