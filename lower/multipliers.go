@@ -75,6 +75,9 @@ func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 		l.causes[n] = cause
 	}
 	hint = `leave dsp out, or give weights or data fewer bits`
+	if how == "chain" {
+		hint = `leave dsp out: a chain takes weights of 5 bits or more, and factors of up to 27 by 18 bits`
+	}
 	if how == "pack" && cause == "" && n.HW.OutLanes%2 != 0 {
 		cause, hint = fmt.Sprintf("out_lanes %d are odd, two of them share a DSP", n.HW.OutLanes), "choose an even out_lanes"
 	}
