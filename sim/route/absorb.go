@@ -42,9 +42,7 @@ func absorb(file, top string) error {
 	for _, name := range slices.Sorted(maps.Keys(a.cells)) {
 		if c := a.cells[name]; c.Type == "MULT18X18D" {
 			a.product(c)
-			for _, side := range []string{"A", "B"} {
-				a.operand(c, side)
-			}
+			a.operands(c)
 		}
 	}
 	a.sweep()
@@ -194,21 +192,24 @@ func (a *absorber) product(c *mapped) {
 	c.clocked("OUTPUT", k)
 }
 
-// operand moves the flip-flops in front of a multiplier into it. They stay where others read them, too.
-func (a *absorber) operand(c *mapped, side string) {
+// operands moves the flip-flops in front of a multiplier into it: those of both operands or none, since nextpnr times
+// an operand as if it had no register where the other has none. They stay where others read them, too.
+func (a *absorber) operands(c *mapped) {
 	var registers []*mapped
 	var ports []string
-	for i := range 18 {
-		port := fmt.Sprint(side, i)
-		bit := c.at(port)
-		if bit.constant() {
-			continue
+	for _, side := range []string{"A", "B"} {
+		for i := range 18 {
+			port := fmt.Sprint(side, i)
+			bit := c.at(port)
+			if bit.constant() {
+				continue
+			}
+			r := a.register[bit]
+			if r == nil {
+				return
+			}
+			registers, ports = append(registers, r), append(ports, port)
 		}
-		r := a.register[bit]
-		if r == nil {
-			return
-		}
-		registers, ports = append(registers, r), append(ports, port)
 	}
 	k, ok := c.alike(registers)
 	if !ok {
@@ -219,7 +220,8 @@ func (a *absorber) operand(c *mapped, side string) {
 		c.Connections[port] = []net{registers[i].data()}
 		a.readers[registers[i].data()]++
 	}
-	c.clocked("INPUT"+side, k)
+	c.clocked("INPUTA", k)
+	c.clocked("INPUTB", k)
 }
 
 // clocked switches a register of the multiplier on.

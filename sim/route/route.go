@@ -173,10 +173,15 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	return r, whole.Remove(folder)
 }
 
+// mapping is the usual script of abc9 without &dc2 and &dch: they share logic of the outputs of a ROM at the price of
+// levels, as long as another path is deeper, and save no LUTs in it.
+const mapping = `scratchpad -set abc9.script "+&scorr; &sweep; &ps; &if {C} {W} {D} {R} -v; &mfs"` + "\n"
+
 // synthesis leaves out the last step of the command, in which cells and wires that mapping made get names of signals
 // nearby, be they of other instances.
 func synthesis(flags, top string) string {
-	return flags + " -top " + top + " -run begin:check\nhierarchy -check\nblackbox =A:whitebox\nwrite_json netlist.json\n"
+	return mapping + flags +
+		" -top " + top + " -run begin:check\nhierarchy -check\nblackbox =A:whitebox\nwrite_json netlist.json\n"
 }
 
 func (o Options) filled() Options {
