@@ -36,7 +36,7 @@ type Report struct {
 	Predicted *Cells   `json:"predicted,omitempty"`
 	Balance   *Balance `json:"balance,omitempty"`
 	Compared  *Proof   `json:"compared,omitempty"`
-	// Routed is what place and route has measured of exactly this design; nil where nobody has.
+	// Routed is what place and route found of exactly this design; nil where nobody has.
 	Routed *Routed `json:"routed,omitempty"`
 	Layers []Layer `json:"layers"`
 	Fifos  []Fifo  `json:"fifos,omitempty"`

@@ -35,7 +35,7 @@ func (a *App) report() *cobra.Command {
 	v.addSamples(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
 	c.Flags().StringVar(&title, "title", "", "headline; default: the name of the graph")
-	c.Flags().StringVar(&routed, "routed", "", "folder of the design that `lathe route` has measured, for rates")
+	c.Flags().StringVar(&routed, "routed", "", "folder of the design that `lathe route` has routed, for rates")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 	}
 	clock, at := hw.Plan.Target.ClockMHz, "the wished clock of %s MHz (not measured)"
 	if r.Routed != nil {
-		clock, at = r.Routed.MHz, "%s MHz, measured: "+r.Routed.Device+", routed"
+		clock, at = r.Routed.MHz, "%s MHz, routed: "+r.Routed.Device+", by timing analysis"
 	}
 	rows := [][]string{{"rate", fmt.Sprintf("%s cycles a %s, set by %s; %s %ss/s at "+at, diag.Number(ii, 10), r.Frame(),
 		r.Speed.Bottleneck, diag.Number(clock*1e6/ii, 6), r.Frame(), diag.Number(clock, 6))}}

@@ -201,8 +201,8 @@ func (a *absorber) operands(c *mapped) {
 		for i := range 18 {
 			port := fmt.Sprint(side, i)
 			bit := c.at(port)
-			if bit.constant() {
-				continue
+			if bit == zero || bit == "" {
+				continue // as the register is before its first enable
 			}
 			r := a.register[bit]
 			if r == nil {
