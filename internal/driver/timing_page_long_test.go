@@ -121,7 +121,8 @@ Written by
 
     %s
 
-Every example under its default plan, placed and routed by ~lathe route~ ([route.md](route.md)) for %s, speed grade 6,
+Examples under their default plans, those that the last runs took (-run narrows them), placed and routed by
+~lathe route~ ([route.md](route.md)) for %s, speed grade 6,
 the slowest, with two seeds. An example that does not fit is built with one multiplier a layer (plan ~serial~). The rate
 is the clock divided by the cycles of a sample. The layer is that in which the slowest path spends most of its time, and
 wires are their share of that path.
