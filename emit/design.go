@@ -48,6 +48,9 @@ type Design struct {
 	Docs []rtl.File
 }
 
+// CoreClock is the input for the clock of all but the streams, where those have one of their own.
+const CoreClock = "core_clk"
+
 // Frame is what the design takes as a whole: a sample, a frame of changing length, or a sequence of tokens.
 func (d *Design) Frame() string {
 	switch {

@@ -158,7 +158,7 @@ func coreHalf(d *emit.Design) int {
 func newTop(d *emit.Design, v Vectors) top {
 	inside, runs := "clk", "rst_n"
 	if d.StreamMHz > 0 {
-		inside, runs = "core_clk", "!dut.core_rst"
+		inside, runs = emit.CoreClock, "!dut.core_rst"
 	}
 	return top{Top: d.Top, Version: d.Version, Frames: d.Frame() + "s", Samples: v.Samples, Quiet: patience(d),
 		Drain: drain, Memory: d.Memory, Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)),

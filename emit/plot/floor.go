@@ -22,7 +22,7 @@ type Placed struct {
 	Large       bool
 }
 
-// tile is what the picture shows of one tile.
+// tile is where one lies, from the upper left.
 type tile struct{ x, y int }
 
 // SVG draws a square for each tile in use, in the colour of the group that has most cells in it, and the denser the
@@ -45,10 +45,7 @@ func (f Floor) SVG() []byte {
 	var order []tile
 	for at, groups := range tiles {
 		order = append(order, at)
-		n := 0
-		for _, k := range groups {
-			n += k
-		}
+		_, n := dominant(groups)
 		most = max(most, n)
 	}
 	slices.SortFunc(order, func(a, b tile) int { return cmp.Or(cmp.Compare(a.y, b.y), cmp.Compare(a.x, b.x)) })

@@ -12,9 +12,6 @@ import (
 // crossBits is the logarithm of the beats that a queue between the clocks holds: twice what the full rate needs.
 const crossBits = 4
 
-// coreClock is the clock of all but the streams, where they have one of their own.
-const coreClock = "core_clk"
-
 // singleOf names the wrapper of one clock.
 func singleOf(top string, o Options) string {
 	if o.StreamMHz > 0 {
@@ -36,12 +33,12 @@ func (b *builder) clocks(o Options, single *netlist.Module) *netlist.Module {
 	}
 	m := &netlist.Module{Name: d.Top, Comment: comment(o, d.Top, d.Name+", whose streams have a clock of their own"),
 		Ports: []netlist.Port{clockPort("ap_clk", streams, "ap_rst_n"), resetPort("ap_rst_n"),
-			clockPort(coreClock, others, "")}}
+			clockPort(emit.CoreClock, others, "")}}
 	inside := &netlist.Instance{Module: d.Single, Name: "single", Ports: []netlist.Connection{
-		{Port: "ap_clk", To: netlist.Ref(coreClock)}, {Port: "ap_rst_n", To: netlist.Not{X: netlist.Ref("core_rst")}}}}
+		{Port: "ap_clk", To: netlist.Ref(emit.CoreClock)}, {Port: "ap_rst_n", To: netlist.Not{X: netlist.Ref("core_rst")}}}}
 	restart := &netlist.Instance{Module: "stream_restart", Name: "restart", Ports: []netlist.Connection{
 		{Port: "clk", To: netlist.Ref("ap_clk")}, {Port: "rst", To: netlist.Not{X: netlist.Ref("ap_rst_n")}},
-		{Port: "held", To: netlist.Ref("rst")}, {Port: "other_clk", To: netlist.Ref(coreClock)},
+		{Port: "held", To: netlist.Ref("rst")}, {Port: "other_clk", To: netlist.Ref(emit.CoreClock)},
 		{Port: "other_rst", To: netlist.Ref("core_rst")}}}
 	m.Items = []netlist.Item{netlist.Wire{Name: "rst"}, netlist.Wire{Name: "core_rst"}, restart}
 	crossed := map[string]bool{"ap_clk": true, "ap_rst_n": true}
@@ -68,9 +65,9 @@ func (b *builder) clocks(o Options, single *netlist.Module) *netlist.Module {
 // cross leads a stream through a queue into the core, or out of it.
 func cross(p emit.Port) []netlist.Item {
 	inner := "core_" + p.Stream
-	from, to, clocks, resets := p.Stream, inner, [2]string{"ap_clk", coreClock}, [2]string{"rst", "core_rst"}
+	from, to, clocks, resets := p.Stream, inner, [2]string{"ap_clk", emit.CoreClock}, [2]string{"rst", "core_rst"}
 	if !p.Input {
-		from, to, clocks, resets = inner, p.Stream, [2]string{coreClock, "ap_clk"}, [2]string{"core_rst", "rst"}
+		from, to, clocks, resets = inner, p.Stream, [2]string{emit.CoreClock, "ap_clk"}, [2]string{"core_rst", "rst"}
 	}
 	ref := func(side, signal string) netlist.Expr { return netlist.Ref(side + "_" + signal) }
 	beat := inner + "_beat"

@@ -71,11 +71,16 @@ func (a *App) writeJSON(v any) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
 	}
+	return saveJSON(a.json, v)
+}
+
+// saveJSON is writeFile of v as JSON.
+func saveJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return diag.New("L0920", a.json, "cannot encode: %v", err)
+		return diag.New("L0920", path, "cannot encode: %v", err)
 	}
-	return writeFile(a.json, append(data, '\n'))
+	return writeFile(path, append(data, '\n'))
 }
 
 // writeFile writes a file that appears whole or not at all.

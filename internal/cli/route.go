@@ -3,14 +3,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"lathe/internal/diag"
 	"lathe/sim/route"
 )
 
@@ -66,14 +64,10 @@ func (a *App) route() *cobra.Command {
 
 // keepRouted writes the result and its picture into the folder of the design.
 func (a *App) keepRouted(dir string, r *route.Report) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return diag.New("L0920", dir, "cannot encode: %v", err)
-	}
 	if err := writeFile(filepath.Join(dir, route.Picture), r.FloorPlan); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, route.File), append(data, '\n')); err != nil {
+	if err := saveJSON(filepath.Join(dir, route.File), r); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Err, "wrote %s and %s in %s\n", route.File, route.Picture, dir)

@@ -48,6 +48,11 @@ func compile(ctx context.Context, model, file, plan string) (*driver.Job, error)
 	if plan != "" {
 		s.Plan = examples + "plans/" + plan + ".toml"
 	}
+	return compileAs(ctx, s, dir)
+}
+
+// compileAs is compile with other choices of what to compile of the example in a folder.
+func compileAs(ctx context.Context, s driver.Source, dir string) (*driver.Job, error) {
 	g, err := s.Import()
 	if err != nil {
 		return nil, err

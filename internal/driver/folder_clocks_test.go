@@ -25,15 +25,7 @@ func TestTwoClocks(t *testing.T) {
 		}
 		dir := examples + "jets-mlp/"
 		s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz", Plan: plan}
-		g, err := s.Import()
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := s.Quantize(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, _, err := jobOf(t.Context(), q, dir)
+		j, err := compileAs(t.Context(), s, dir)
 		if err != nil {
 			t.Fatal(err)
 		}

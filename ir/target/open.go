@@ -23,9 +23,8 @@ type Open struct {
 
 // Family is a series of devices with the same cells.
 type Family struct {
+	// Name is also that of nextpnr's Python package, behind yowasp_nextpnr_.
 	Name string
-	// Tool is the Python package of nextpnr (yowasp_nextpnr_...), and Run its function.
-	Tool string
 	// Synth is the command of Yosys that writes a flat netlist.
 	Synth string
 	// Before is a command of Yosys for the design as it is read.
@@ -46,9 +45,9 @@ type Family struct {
 // Families lists the series.
 func Families() []Family {
 	return []Family{
-		{"ecp5", "ecp5", "synth_ecp5 -abc9", "", true, []string{"6", "7", "8"},
+		{"ecp5", "synth_ecp5 -abc9", "", true, []string{"6", "7", "8"},
 			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "", "--textcfg", "ecppack"},
-		{"ice40", "ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", false, nil, // it has none
+		{"ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", false, nil, // it has none
 			"ICESTORM_LC", "", "ICESTORM_DSP", "ICESTORM_RAM", "DFF_ENABLE", "--asc", "icepack"},
 	}
 }

@@ -81,25 +81,12 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	if opts.Family == "" {
 		opts.Family = "xcup"
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, diag.New(CodeInput, dir, "%v", err)
-	}
-	files = slices.Sorted(slices.Values(files)) // Yosys maps a few LUTs differently when it reads files in another order
-	if err := checkNames(dir, files, top, opts.Family); err != nil {
-		return nil, err
-	}
-	modules, err := declared(dir, files)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newRun(ctx, opts)
+	r, err := begin(ctx, dir, files, top, opts)
 	if err != nil {
 		return nil, err
 	}
 	flags := synthesis(top, opts)
-	r.steps = len(files)
-	if err := r.yosys(ctx, script(dir, files, modules, flags, opts.Paths)); err != nil {
+	if err := r.yosys(ctx, r.script(flags, opts.Paths)); err != nil {
 		return nil, err
 	}
 	stat, hier, err := r.results()
@@ -119,30 +106,41 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	return report, whole.Remove(r.folder)
 }
 
+// begin checks the names of a design, and makes the folder for its run.
+func begin(ctx context.Context, dir string, files []string, top string, opts Options) (*run, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, diag.New(CodeInput, dir, "%v", err)
+	}
+	files = slices.Sorted(slices.Values(files)) // Yosys maps a few LUTs differently when it reads files in another order
+	if err := checkNames(dir, files, top, opts.Family); err != nil {
+		return nil, err
+	}
+	modules, err := declared(dir, files)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRun(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	r.sources, r.files, r.modules, r.steps = dir, files, modules, len(files)
+	return r, nil
+}
+
 // Synthesize runs commands of Yosys on a design in dir, whose files are read and elaborated before. It does so in a new
 // folder, which is then the caller's to remove. Errors are those of Count.
 func Synthesize(ctx context.Context, dir string, files []string, top, commands string, opts Options) (folder,
 	version string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", "", diag.New(CodeInput, dir, "%v", err)
-	}
-	files = slices.Sorted(slices.Values(files))
-	if err := checkNames(dir, files, top, "xcup"); err != nil {
-		return "", "", err
-	}
-	modules, err := declared(dir, files)
+	opts.Family = "xcup" // which the commands do not ask for
+	r, err := begin(ctx, dir, files, top, opts)
 	if err != nil {
 		return "", "", err
 	}
-	r, err := newRun(ctx, opts)
-	if err != nil {
-		return "", "", err
-	}
-	r.steps = len(files)
 	var b strings.Builder
-	readFiles(&b, dir, files)
+	r.readFiles(&b)
 	b.WriteString("hierarchy -check -top " + top + "\nproc\n")
-	writeHierarchy(&b, modules)
+	r.writeHierarchy(&b)
 	b.WriteString(commands)
 	return r.folder, r.version, r.yosys(ctx, b.String())
 }
@@ -164,32 +162,32 @@ func synthesis(top string, opts Options) string {
 // Yosys runs in the folder of its results, whose names it takes bare only; it looks for a memory image there and then
 // beside the file that names it.
 // For paths the mapped modules are put together.
-func script(dir string, files, modules []string, flags string, paths bool) string {
+func (r *run) script(flags string, paths bool) string {
 	var b strings.Builder
-	readFiles(&b, dir, files)
+	r.readFiles(&b)
 	b.WriteString(flags + "\n")
 	b.WriteString("tee -q -o stat stat -json\n")
-	writeHierarchy(&b, modules)
+	r.writeHierarchy(&b)
 	if paths {
 		b.WriteString("flatten\nwrite_json netlist\n")
 	}
 	return b.String()
 }
 
-func readFiles(b *strings.Builder, dir string, files []string) {
-	for _, f := range files {
+func (r *run) readFiles(b *strings.Builder) {
+	for _, f := range r.files {
 		b.WriteString("read_verilog ")
 		if filepath.Ext(f) == ".sv" {
 			b.WriteString("-sv ")
 		}
-		b.WriteString("\"" + filepath.Join(dir, f) + "\"\n")
+		b.WriteString("\"" + filepath.Join(r.sources, f) + "\"\n")
 	}
 }
 
-// writeHierarchy has Yosys write which module instantiates which of the given ones.
-func writeHierarchy(b *strings.Builder, modules []string) {
+// writeHierarchy has Yosys write which module instantiates which of the design's.
+func (r *run) writeHierarchy(b *strings.Builder) {
 	b.WriteString("json -o hier t:$paramod*")
-	for _, m := range modules {
+	for _, m := range r.modules {
 		b.WriteString(" t:" + m)
 	}
 	b.WriteString("\n")

@@ -24,6 +24,9 @@ type run struct {
 	yosysPath string
 	version   string
 	folder    string // where Yosys runs and writes
+	sources   string // the folder of the design, its files and their modules
+	files     []string
+	modules   []string
 	timeout   time.Duration
 	steps     int
 	progress  func(done, total int)

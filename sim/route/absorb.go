@@ -14,10 +14,12 @@ import (
 	"lathe/internal/whole"
 )
 
-// A multiplier of ECP5 has registers at both operands and at its product, which Yosys leaves empty: it has none of the
-// patterns that it has for other families. absorb moves flip-flops into them where they are all alike: one clock, one
-// enable, no reset, 0 at power-up, and nobody else reads what lies between them and the multiplier. No value changes
-// in any cycle.
+// absorbing is the multiplier of ECP5. It has registers at both operands and at its product.
+const absorbing = "MULT18X18D"
+
+// absorb fills the registers of multipliers, which Yosys leaves empty: it has none of the patterns that it has for
+// other families. Flip-flops move into them where they are all alike: one clock, one enable, no reset, 0 at power-up,
+// and nobody else reads what lies between them and the multiplier. No value changes in any cycle.
 func absorb(file, top string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -40,7 +42,7 @@ func absorb(file, top string) error {
 	}
 	a.index()
 	for _, name := range slices.Sorted(maps.Keys(a.cells)) {
-		if c := a.cells[name]; c.Type == "MULT18X18D" {
+		if c := a.cells[name]; c.Type == absorbing {
 			a.product(c)
 			a.operands(c)
 		}

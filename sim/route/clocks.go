@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"lathe/emit"
 )
 
 // Clock is one of a design.
@@ -13,9 +15,6 @@ type Clock struct {
 	Name string  `json:"name"` // the input of the wrapper
 	MHz  float64 `json:"mhz"`
 }
-
-// coreClock is the input of the core's clock where the streams have one of their own.
-const coreClock = "core_clk"
 
 // clocks lists those of a report, first the one that MHz is about, and that by nextpnr's name, too: that of the core,
 // or else the slowest.
@@ -31,8 +30,8 @@ func (n *nextpnr) clocks(w *written) (first string, all []Clock) {
 		all = append(all, Clock{name, f.Achieved})
 	}
 	slices.SortFunc(all, func(a, b Clock) int {
-		if (a.Name == coreClock) != (b.Name == coreClock) {
-			return map[bool]int{true: -1, false: 1}[a.Name == coreClock]
+		if (a.Name == emit.CoreClock) != (b.Name == emit.CoreClock) {
+			return map[bool]int{true: -1, false: 1}[a.Name == emit.CoreClock]
 		}
 		return cmp.Or(cmp.Compare(a.MHz, b.MHz), cmp.Compare(a.Name, b.Name))
 	})

@@ -42,7 +42,7 @@ func findNextpnr(o Options, part target.Open, family target.Family, speed string
 		return diag.New(CodeNoTool, "", "place and route is not installed: %s", what).
 			WithHint("run scripts/setup --route, which needs a network once and exists for Linux on x86-64")
 	}
-	folder := filepath.Join(o.Tools, "yowasp_nextpnr_"+family.Tool)
+	folder := filepath.Join(o.Tools, "yowasp_nextpnr_"+family.Name)
 	if _, err := os.Stat(folder); err != nil {
 		return nil, missing("no " + folder)
 	}
@@ -66,7 +66,7 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 	}
 	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--freq",
 		strconv.FormatFloat(n.ClockMHz, 'f', -1, 64), "--timing-allow-fail", "--seed", strconv.Itoa(seed), "--threads", "1")
-	if err := n.call(ctx, "nextpnr_"+n.family.Tool, args...); err != nil {
+	if err := n.call(ctx, "nextpnr_"+n.family.Name, args...); err != nil {
 		return nil, err
 	}
 	r, err := n.read(seed)
@@ -78,7 +78,7 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 
 // call runs a function of the package.
 func (n *nextpnr) call(ctx context.Context, function string, args ...string) error {
-	start := fmt.Sprintf("import sys, yowasp_nextpnr_%s as p; sys.exit(p.run_%s(sys.argv[1:]))", n.family.Tool, function)
+	start := fmt.Sprintf("import sys, yowasp_nextpnr_%s as p; sys.exit(p.run_%s(sys.argv[1:]))", n.family.Name, function)
 	tool := child.Tool{Path: n.python, Args: append([]string{"-c", start}, args...), Folder: n.folder, Log: n.log(),
 		Timeout: n.Timeout, Env: []string{"PYTHONPATH=" + n.Tools,
 			"YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"), "PYTHONDONTWRITEBYTECODE=1"}}

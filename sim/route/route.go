@@ -106,7 +106,7 @@ const (
 	Picture = "route.svg"
 )
 
-// Bare and Pinned are how Pins calls a design that was routed without pins, and with them.
+// Bare, Pinned and Ringed are what Pins says of a design.
 const (
 	Bare   = "out of context: the ends of the design are not connected to pins"
 	Pinned = "nextpnr chose a pin for each signal of the design"
@@ -151,7 +151,7 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 		return nil, err
 	}
 	next.folder, next.design = folder, d
-	if family.Name == "ecp5" {
+	if family.DSP == absorbing {
 		if err := absorb(filepath.Join(folder, "netlist.json"), d.Top); err != nil {
 			return nil, next.unread(err)
 		}

@@ -5,7 +5,6 @@ package route
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"lathe/internal/diag"
@@ -86,5 +85,5 @@ func (r *Report) Layer() string {
 			best = h.Layer
 		}
 	}
-	return strings.TrimSpace(Layer{Node: best}.name())
+	return Layer{Node: best}.name()
 }
