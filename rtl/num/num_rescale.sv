@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // num_rescale: out = over(ZERO + round(in * m / 2^SHIFT)), the cast between integers whose scales have a real ratio.
 //   m is cut into fields of 17 bits, so that each product fits the multipliers of FPGAs; one register each behind the
-//   products, their sum, and the cast.
+//   products, their sum, and in the cast.
 //   parameters  IN_W        bits of in, two's complement
 //               M_W         bits of m, unsigned
 //               SHIFT       binary places of m
@@ -13,7 +13,7 @@
 //               MULT        "auto", "dsp" or "lut", see num_mul
 //   latency: 3   ii: 1   order: as it comes
 //   lut: ((M_W + 16) / 17 - 1) * (IN_W + M_W + 1 - 17)
-//   ff: IN_W + M_W + 1 + OUT_W
+//   ff: IN_W + M_W + 1
 //   parts: (M_W + 16) / 17 * u_mul + u_cast
 `default_nettype none
 module num_rescale #(
@@ -73,13 +73,7 @@ module num_rescale #(
   assign total = g_field[N-1].sum;
 
   logic [SW-1:0] total_q;
-  wire [OUT_W-1:0] code;
-  logic [OUT_W-1:0] code_q;
-  always_ff @(posedge clk)
-    if (en) begin
-      total_q <= total;
-      code_q  <= code;
-    end
+  always_ff @(posedge clk) if (en) total_q <= total;
   num_offset #(
       .IN_W(SW),
       .SHIFT(SHIFT),
@@ -89,9 +83,10 @@ module num_rescale #(
       .ROUND(ROUND),
       .OVER(OVER)
   ) u_cast (
+      .clk(clk),
+      .en (en),
       .in (total_q),
-      .out(code)
+      .out(out)
   );
-  assign out = code_q;
 endmodule
 `default_nettype wire

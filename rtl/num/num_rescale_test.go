@@ -29,11 +29,11 @@ func TestOffsetModes(t *testing.T) {
 			c.Shift = s.shift
 			points = append(points, point{inWidth: s.in, inSigned: true, outWidth: s.out,
 				model: func(v *big.Int) *big.Int { return c.Offset(v, int64(s.zero)) },
-				params: fmt.Sprintf(".IN_W(%d),.SHIFT(%d),.ZERO(%d),.OUT_W(%d),.OUT_SIGNED(%d),.ROUND(%d),.OVER(%d)",
+				params: fmt.Sprintf(".IN_W(%d),.SHIFT(%d),.ZERO(%d),.OUT_W(%d),.OUT_SIGNED(%d),.ROUND(%d),.OVER(%d),.PIPE(0)",
 					s.in, s.shift, s.zero, s.out, flag(c.Signed), c.Round, c.Over)})
 		}
 	})
-	exhaust(t, "num_offset", "", points)
+	exhaust(t, "num_offset", ".clk(1'b0), .en(1'b0), ", points)
 }
 
 // rescaleBench multiplies by m, which stands still, as it does in a channel.
@@ -78,7 +78,7 @@ func TestRescaleBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fault := range [][2]string{{"(SW'(p) << (i * FIELD))", "(SW'(p) << (i * FIELD + 1))"},
-		{"SW'(q) + SW'(Z)", "SW'(q)"}, {"code_q  <= code;", "code_q  <= code + OUT_W'(1);"}} {
+		{"SW'(q) + SW'(Z)", "SW'(q)"}, {"sum_q <= sum;", "sum_q <= sum + SW'(1);"}} {
 		var files []rtl.File
 		hit := false
 		for _, f := range good {

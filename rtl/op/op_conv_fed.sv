@@ -31,7 +31,7 @@
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES <= C ? 2 : KH * SH + PT + PB == 1 ? 0 : 3)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
 //       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
-//       + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//       + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
 //   front: PLAIN && GROUPS == 1 && OC > OUT_LANES && IN_LANES <= STREAM_LANES ? C / STREAM_LANES : 0

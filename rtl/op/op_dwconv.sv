@@ -21,7 +21,7 @@
 //                                      i * (M_W + PSH_W + BIAS_W)
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? 0
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES + 2)
-//       + KH * KW + 4 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//       + KH * KW + 4 + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
 //   flow: u_window + steps(TAPS, 1, s == TAPS - 1, FRONT + TAIL + 1) + u_skid
@@ -85,7 +85,7 @@ module op_dwconv #(
   localparam integer KONST = M_W + PSH_W + BIAS_W;
   localparam integer FRONT = 3;  // memory 2, product 1: stages before the sum over the taps
   localparam integer WAIT = PSH_W > 0 ? FRONT - 1 : FRONT - 2;  // until the constants are read
-  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
+  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // shift and bias after it; cast
 
   // Everything behind the generator moves or stands together.
   wire en;

@@ -21,7 +21,7 @@
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES + (C > STREAM_LANES ? 1 : 0)
 //       + (KH * SH + PT + PB == 1 ? 0 : 3) + (BUSY > 1 ? 2 : 0) + BUSY
-//       + 4 + (clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//       + 4 + (clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / STREAM_LANES, OH * ROW)   order: pixels row-major, all channels a beat
 //   flow: u_window + steps(BUSY, 1, s == BUSY - 1, STAGES + TAIL + 1) + u_skid
 //   lut: AW + STAGES + 8
@@ -97,7 +97,7 @@ module op_dwconv_wide #(
   localparam integer TREE = ($clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   localparam integer STAGES = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
   localparam integer WAIT = PSH_W > 0 ? STAGES - 1 : STAGES - 2;  // until the constants are read
-  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
+  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // shift and bias after it; cast
 
   generate
     if (TAP_LANES < 2 || BUSY * TAP_LANES != KH * KW || OH * ROW < 1) begin : g_bad

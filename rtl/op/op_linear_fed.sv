@@ -35,7 +35,7 @@
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
 //   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE +
-//       2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//       2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
 //   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
@@ -108,7 +108,7 @@ module op_linear_fed #(
       3 + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
   localparam integer REST = CHAIN != 0 ? $clog2((IN_LANES + 7) / 8) / 2 : 0;  // sum of cascades after it
   localparam integer WAIT = PSH_W > 0 ? FRONT - 1 + REST : FRONT - 2;  // until the constants are read
-  localparam integer TAIL = REST + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // then shift and bias, factor
+  localparam integer TAIL = REST + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // then shift and bias; cast
 
   generate
     if (SF * IN_LANES != IN || NF * OUT_LANES != OUT) begin : g_bad_lanes

@@ -8,11 +8,12 @@
 //   parameters  IN_LANES, IN_W, IN_SIGNED, IN_E, IN_NAN, W_W, W_E, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W,
 //               OUT_SIGNED, ROUND, OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
+//               ROUND_PIPE 1: a register behind the rounding, which factors have in any case
 //   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read. MULT
 //   "chain": see num_chain, which says when first and valid come; constants of a later use come as much later as its
 //   out is later than its sum.
 //   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
-//       3 * min(M_W, 1)
+//       (M_W > 0 ? 3 : ROUND_PIPE)
 //   ii: 1   order: as it comes
 //   let: CHAIN = MULT == "chain" ? 1 : 0
 //   lut: (CHAIN ? 0 : PSH_W == 0 ? T_W : ONE_BEAT ? 0 : DOT_W) + (PSH_W ? T_W + T_W * PSH_W * 2 / 3 : 0)
@@ -40,7 +41,8 @@ module op_linear_lane #(
     parameter integer OVER       = 0,
     parameter         MULT       = "auto",
     parameter integer TREE_PIPE  = 2,
-    parameter integer ONE_BEAT   = 0
+    parameter integer ONE_BEAT   = 0,
+    parameter integer ROUND_PIPE = 1
 ) (
     input  wire                        clk,
     input  wire                        en,
@@ -143,8 +145,11 @@ module op_linear_lane #(
           .OUT_W(OUT_W),
           .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND),
-          .OVER(OVER)
+          .OVER(OVER),
+          .PIPE(ROUND_PIPE)
       ) u_cast (
+          .clk(clk),
+          .en (en),
           .in (t),
           .out(y)
       );

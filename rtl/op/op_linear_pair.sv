@@ -4,7 +4,7 @@
 //   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
 //               OVER, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
-//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: 1   order: as it comes
 //   parts: u_dot + 2 * u_lane
 `default_nettype none

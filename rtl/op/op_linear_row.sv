@@ -6,7 +6,7 @@
 //               M           factor, M_W bits, under a bit 0
 //               PSH         left shift of the sum
 //               BIAS        T_W bits, two's complement
-//   latency: (clog2(N) + PIPE - 1) / PIPE + 1 + 3 * min(M_W, 1)   ii: 1   order: as it comes
+//   latency: (clog2(N) + PIPE - 1) / PIPE + 1 + (M_W > 0 ? 3 : 1)   ii: 1   order: as it comes
 //   lut: T_W
 //   ff: T_W
 //   parts: u_tree + (M_W ? u_rescale : u_cast)
@@ -55,6 +55,8 @@ module op_linear_row #(
       num_offset #(
           .IN_W(T_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
       ) u_cast (
+          .clk(clk),
+          .en (en),
           .in (t),
           .out(y)
       );

@@ -15,7 +15,8 @@
 //               WEIGHTS          OUT * IN * W_W bits, w[o][j] at bit (o * IN + j) * W_W
 //               CONSTS           OUT * KW bits, KW = M_W + PSH_W + BIAS_W: {m, psh, bias} of o at bit o * KW
 //               PIPE             adder levels between registers: 1 or 2
-//   latency: (clog2(IN * ((W_W + 7) / 8)) + PIPE - 1) / PIPE + 3 + 3 * min(M_W, 1)   ii: 1   order: lane i is element i
+//   latency: (clog2(IN * ((W_W + 7) / 8)) + PIPE - 1) / PIPE + 3 + (M_W > 0 ? 3 : 1)   ii: 1
+//   order: lane i is element i
 //   lut: STAGES
 //   ff: STAGES
 //   parts: IN * u_column + OUT * u_row + u_skid
@@ -58,7 +59,7 @@ module op_linear_unrolled #(
   localparam integer TERM_W = IN_W + TOP + C_W - (IN_SIGNED != 0 ? 1 : 0);
   localparam [TOP+8:0] FOLD = (TOP + 9)'({DIGITS{8'h80}}) & ~({(TOP + 9) {1'b1}} << TOP);
   localparam integer DEBT_W = T_W > TOP + 9 ? T_W : TOP + 9;
-  localparam integer STAGES = ($clog2(N) + PIPE - 1) / PIPE + 2 + (M_W > 0 ? 3 : 0);
+  localparam integer STAGES = ($clog2(N) + PIPE - 1) / PIPE + 2 + (M_W > 0 ? 3 : 1);
 
   generate
     if (PIPE < 1 || PIPE > 2) begin : g_bad_pipe

@@ -18,7 +18,7 @@
 //               MULT             "auto", "dsp" or "lut": use_dsp of the multipliers
 //               SETS, SWEEPS     layers that share the unit, each with images of its own, and how often a frame of each
 //                                runs through all channels: see mem_sets
-//   latency: 5 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)   ii: BEATS   order: channels innermost
+//   latency: 5 + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)   ii: BEATS   order: channels innermost
 //   lut: AW + STAGES + 2
 //   ff: AW + STAGES
 //   parts: u_x + u_fold + u_weights + u_consts + LANES * u_lane + u_skid
@@ -62,7 +62,7 @@ module op_scale #(
   localparam integer AW = FOLDS > 1 ? $clog2(FOLDS) : 1;
   localparam integer XW = LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
-  localparam integer STAGES = 4 + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // memory 2, product, sum; shift; factor
+  localparam integer STAGES = 4 + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // memory 2, product, sum; shift; cast
 
   generate
     if (FOLDS * LANES != C || BEATS % FOLDS != 0) begin : g_bad
