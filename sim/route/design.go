@@ -22,14 +22,10 @@ import (
 type design struct {
 	Top   string `json:"top"`
 	Core  string `json:"core"`
-	Units []struct {
-		Node     string `json:"node"`
-		Instance string `json:"instance"`
-		Cost     struct {
-			DSP int `json:"dsp"`
-		} `json:"cost"`
-		Lanes int `json:"out_lanes"`
-	} `json:"units"`
+	Units []unit `json:"units"`
+	// Clock and Streams are the clocks that the plan wishes for, in MHz; 0 where it says nothing of one.
+	Clock   float64 `json:"clock_mhz"`
+	Streams float64 `json:"stream_clock_mhz"`
 
 	root    string          // what was synthesized: the top, or a ring around it
 	inputs  map[string]bool // of the wrapper, where a ring is around it
@@ -37,6 +33,14 @@ type design struct {
 	parts   map[string]area.Part
 	layers  map[string]string // instance -> node
 	signals map[string]string // name of a wire -> the name that it has in the instance that drives it, "" if none
+}
+
+// unit is that of a node.
+type unit struct {
+	Node     string   `json:"node"`
+	Instance string   `json:"instance"`
+	Cost     rtl.Cost `json:"cost"`
+	Lanes    int      `json:"out_lanes"`
 }
 
 func readDesign(dir string) (*design, error) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,95 +65,80 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 	}
 	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--freq",
 		strconv.FormatFloat(n.ClockMHz, 'f', -1, 64), "--timing-allow-fail", "--seed", strconv.Itoa(seed), "--threads", "1")
-	if err := n.call(ctx, "nextpnr_"+n.family.Name, args...); err != nil {
+	if err := n.call(ctx, placer, "nextpnr_"+n.family.Name, args...); err != nil {
 		return nil, err
 	}
 	r, err := n.read(seed)
 	if err != nil {
-		return nil, n.failed(CodeOutput, "what nextpnr wrote cannot be read: %v", err)
+		return nil, n.unread(placer, err)
 	}
 	return r, nil
 }
 
-// call runs a function of the package.
-func (n *nextpnr) call(ctx context.Context, function string, args ...string) error {
+// placer is the program that places and routes; others of the package are its families' Pack.
+const placer = "nextpnr"
+
+// call runs a program of the package, by its function.
+func (n *nextpnr) call(ctx context.Context, program, function string, args ...string) error {
 	start := fmt.Sprintf("import sys, yowasp_nextpnr_%s as p; sys.exit(p.run_%s(sys.argv[1:]))", n.family.Name, function)
-	tool := child.Tool{Path: n.python, Args: append([]string{"-c", start}, args...), Folder: n.folder, Log: n.log(),
-		Timeout: n.Timeout, Env: []string{"PYTHONPATH=" + n.Tools,
+	tool := child.Tool{Path: n.python, Args: append([]string{"-c", start}, args...), Folder: n.folder,
+		Log: n.log(program), Timeout: n.Timeout, Env: []string{"PYTHONPATH=" + n.Tools,
 			"YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"), "PYTHONDONTWRITEBYTECODE=1"}}
 	switch err := tool.Run(ctx); {
 	case errors.Is(err, child.ErrTimeout):
-		return n.failed(CodeTimeout, "nextpnr did not finish within %v", n.Timeout).
+		return n.failed(CodeTimeout, program, "%s did not finish within %v", program, n.Timeout).
 			WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
 	case ctx.Err() != nil:
 		_ = whole.Remove(n.folder) // nobody asks why
 		return ctx.Err()
 	case err != nil:
-		return n.explain(err)
+		return n.explain(program, err)
 	}
 	return nil
 }
 
-func (n *nextpnr) log() string { return filepath.Join(n.folder, "nextpnr.log") }
+func (n *nextpnr) log(program string) string { return filepath.Join(n.folder, program+".log") }
 
 // failed keeps the folder and names the log.
-func (n *nextpnr) failed(code, msg string, args ...any) *diag.Error {
+func (n *nextpnr) failed(code, program, msg string, args ...any) *diag.Error {
 	whole.Keep(n.folder)
-	return diag.New(code, "", msg, args...).WithNote("the whole output of nextpnr: %s", n.log())
+	return diag.New(code, "", msg, args...).WithNote("the whole output of %s: %s", program, n.log(program))
 }
 
-// unread is the error of a netlist, before nextpnr has written a log.
-func (n *nextpnr) unread(cause error) error {
+// unread is the error of a file that a program has written, or should have.
+func (n *nextpnr) unread(program string, cause error) error {
+	return n.failed(CodeOutput, program, "what %s wrote cannot be read: %v", program, cause).
+		WithHint("see that the disk is not full, and have scripts/setup --route check what it installed")
+}
+
+// unmapped is the error of a netlist, whose log Yosys has not kept here.
+func (n *nextpnr) unmapped(cause error) error {
 	whole.Keep(n.folder)
 	return diag.New(CodeOutput, "", "what Yosys wrote cannot be read: %v", cause).
-		WithNote("the netlist: %s", filepath.Join(n.folder, "netlist.json"))
+		WithNote("the netlist: %s", filepath.Join(n.folder, "netlist.json")).
+		WithHint("see that the disk is not full, and with lathe doctor which Yosys this is")
 }
 
-// use is a line of the log such as "MULT18X18D:      53/    156    33%".
-var use = regexp.MustCompile(`(\w+): +(\d+)/ *(\d+) +\d+%`)
-
-// explain finds out whether the design is too large, and else repeats what nextpnr says.
-func (n *nextpnr) explain(cause error) error {
-	log, err := os.ReadFile(n.log())
+// explain finds out whether the design is too large, and else repeats what the program says.
+func (n *nextpnr) explain(program string, cause error) error {
+	log, err := os.ReadFile(n.log(program))
 	if err != nil {
-		return n.failed(CodeFailed, "nextpnr failed (%v) and its log cannot be read: %v", cause, err)
+		return n.failed(CodeFailed, program, "%s failed (%v) and its log cannot be read: %v", program, cause, err)
 	}
-	kinds := map[string]string{n.family.LUT: "LUTs", n.family.FF: "flip-flops", n.family.DSP: "multipliers",
-		n.family.BRAM: "memory blocks"}
-	var over []string
-	for _, m := range use.FindAllSubmatch(log, -1) {
-		used, _ := strconv.Atoi(string(m[2]))
-		holds, _ := strconv.Atoi(string(m[3]))
-		if name := kinds[string(m[1])]; used > holds && name != "" {
-			over = append(over, fmt.Sprintf("%d %s of %d, %d too many", used, name, holds, used-holds))
-		}
-	}
-	if len(over) > 0 {
-		return n.tooLarge(strings.Join(over, "; "))
+	if err := n.tooLarge(log); err != nil {
+		return err
 	}
 	for line := range bytes.Lines(log) {
 		if _, message, ok := strings.Cut(string(line), "ERROR: "); ok {
-			return n.failed(CodeFailed, "nextpnr: %s", strings.TrimSpace(message))
+			err := n.failed(CodeFailed, program, "%s: %s", program, strings.TrimSpace(message))
+			if program == placer {
+				return err.WithHint("take a larger part, or fold the design: fewer lanes take fewer cells and wires")
+			}
+			return err
 		}
 	}
-	return n.failed(CodeFailed, "nextpnr failed without an error message: %v", cause)
-}
-
-// tooLarge hints at the layer with most multipliers, and at the larger parts.
-func (n *nextpnr) tooLarge(over string) error {
-	err := n.failed(CodeFit, "the design does not fit into %s: %s", n.part.Name, over)
-	most := 0
-	for i, u := range n.design.Units {
-		if u.Cost.DSP > n.design.Units[most].Cost.DSP {
-			most = i
-		}
-	}
-	if len(n.design.Units) > 0 && n.design.Units[most].Cost.DSP > 0 {
-		u := n.design.Units[most]
-		return err.WithHint("%q has most multipliers, %d: give it half the lanes (out_lanes = %d in a [[fold.rule]]), "+
-			"or take a larger part", u.Node, u.Cost.DSP, max(u.Lanes/2, 1))
-	}
-	return err.WithHint("fold more, or take a larger part")
+	return n.failed(CodeFailed, program, "%s failed without an error message: %v", program, cause).
+		WithHint("see that memory suffices, and have scripts/setup --route check what it installed")
 }
 
 // written is the part of a report of nextpnr that is read.

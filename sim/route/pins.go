@@ -87,7 +87,7 @@ func (n *nextpnr) keepConfig() error {
 		return nil
 	}
 	if err := os.Rename(filepath.Join(n.folder, "routed.config"), filepath.Join(n.folder, "best.config")); err != nil {
-		return n.failed(CodeOutput, "what nextpnr wrote cannot be read: %v", err)
+		return n.unread(placer, err)
 	}
 	return nil
 }
@@ -95,12 +95,12 @@ func (n *nextpnr) keepConfig() error {
 // pack makes the bitstream of the best run.
 func (n *nextpnr) pack(ctx context.Context) ([]byte, error) {
 	n.Progress(n.family.Pack)
-	if err := n.call(ctx, n.family.Pack, "best.config", "best.bit"); err != nil {
+	if err := n.call(ctx, n.family.Pack, n.family.Pack, "best.config", "best.bit"); err != nil {
 		return nil, err
 	}
 	bits, err := os.ReadFile(filepath.Join(n.folder, "best.bit"))
 	if err != nil {
-		return nil, n.failed(CodeOutput, "what %s wrote cannot be read: %v", n.family.Pack, err)
+		return nil, n.unread(n.family.Pack, err)
 	}
 	return bits, nil
 }

@@ -76,7 +76,7 @@ type Layer struct {
 // Report is the outcome; the first eight fields are what scripts rely on.
 type Report struct {
 	Part     string    `json:"part"`
-	MHz      float64   `json:"mhz"` // of the best seed, to which all else belongs
+	MHz      float64   `json:"mhz"` // of the best seed, to which all else belongs; Clocks[0].MHz
 	MHzSeeds []float64 `json:"mhz_seeds"`
 	Cells
 	Path   []Hop   `json:"critical_path"`
@@ -153,11 +153,11 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	next.folder, next.design = folder, d
 	if family.DSP == absorbing {
 		if err := absorb(filepath.Join(folder, "netlist.json"), d.Top); err != nil {
-			return nil, next.unread(err)
+			return nil, next.unmapped(err)
 		}
 	}
 	if err := d.locate(folder); err != nil {
-		return nil, next.unread(err)
+		return nil, next.unmapped(err)
 	}
 	r, err := next.seeds(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func (n *nextpnr) seeds(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 		all = append(all, r.MHz)
-		if best == nil || r.MHz > best.MHz {
+		if best == nil || n.better(r, best) {
 			best = r
 			if err := n.keepConfig(); err != nil {
 				return nil, err
@@ -222,7 +222,7 @@ func (n *nextpnr) seeds(ctx context.Context) (*Report, error) {
 		}
 		for _, name := range []string{"routed.json", "report.json"} {
 			if err := os.Remove(filepath.Join(n.folder, name)); err != nil {
-				return nil, n.failed(CodeOutput, "%v", err)
+				return nil, n.unread(placer, err)
 			}
 		}
 	}
