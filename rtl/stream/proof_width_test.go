@@ -12,7 +12,9 @@ import (
 
 func TestWidenProof(t *testing.T) {
 	widenProof(3, 3).Prove(t)
-	widenProof(3, 3).Refute(t, formaltest.Mutant{Module: "stream_widen", Old: "in_ready  = !full", New: "in_ready = 1'b1"})
+	widenProof(3, 3).Refute(t, formaltest.Mutant{Module: "stream_widen", Old: "in_ready  = !spare_valid",
+		New: "in_ready = 1'b1"})
+	widenProof(3, 3).Refute(t, formaltest.Mutant{Module: "stream_widen", Old: "room && enter) q", New: "enter) q"})
 }
 
 func TestNarrowProof(t *testing.T) {
@@ -43,18 +45,18 @@ func widenProof(width, n int) formaltest.Proof {
   end
   always @* if (in_valid && f_in_w == f_k && f_in_c == f_c) assume (in_data == f_d);
   wire [7:0] f_held = f_in_w - f_out_w;
-  wire [7:0] f_at = f_k - f_out_w;
-  wire f_full = \join_beats.full ;
-  wire [$n*$w-1:0] f_part = \join_beats.part ;
+  wire f_spare = \join_beats.spare_valid ;
+  wire [7:0] f_there = f_spare ? 8'd0 : f_in_c;
   always @* if (f_past) begin
     if (out_valid && f_out_w == f_k) assert (out_data[f_c*$w+:$w] == f_d);
-    assert (f_in_c < $n && f_in_c == \join_beats.count );
-    assert (f_held == {7'd0, out_valid} + {7'd0, f_full});
-    assert (!f_full || (out_valid && f_in_c == 0));
-    if (f_full && f_at == 8'd1) assert (f_part[f_c*$w+:$w] == f_d);
-    if (f_k == f_in_w && f_c < f_in_c) assert (f_part[($n-f_in_c+f_c)*$w+:$w] == f_d);
+    assert (f_in_c < $n && f_there == \join_beats.count );
+    assert (f_held == {7'd0, out_valid});
+    assert (!f_spare || (out_valid && f_in_c == 1));
+    assert (!out_valid || f_there == 0);
+    if (f_spare && f_k == f_in_w && f_c == 0) assert (\join_beats.spare == f_d);
+    if (f_k == f_in_w && f_c < f_there) assert (out_data[($n-f_there+f_c)*$w+:$w] == f_d);
   end
-  always @* cover (f_past && !f_rst && f_out_w == 8'd2 && f_full);
+  always @* cover (f_past && !f_rst && f_out_w == 8'd2 && f_spare);
 `
 	return widthProof("stream_widen", text, width, n)
 }

@@ -37,6 +37,7 @@ func TestModuleCosts(t *testing.T) {
 	tools.Need(t, "yosys")
 	modules := []single{
 		{"stream_skid", []string{"WIDTH", "32"}},
+		{"stream_widen", []string{"WIDTH", "32", "N", "4"}},
 		{"num_mul", []string{"A_W", "8", "B_W", "8"}},
 		{"num_mul", []string{"A_W", "4", "B_W", "4"}},
 		{"num_mul", []string{"A_W", "20", "B_W", "20"}},

@@ -240,6 +240,10 @@ func (w *twin) grow() {
 		push(w.fifo(x, []int{3, 5, 9, Unlimited}[r.IntN(4)], true))
 	case 2:
 		n := divisorOf(r, x.beats)
+		if n == 1 { // a skid stands there
+			push(x)
+			return
+		}
 		push(w.stage(rtl.Stage{Kind: rtl.StageWiden, N: n}, []stream{x}, x.beats/n,
 			func(in []*line, out *line) clocked { return &widenAt{in: in[0], out: out, n: n} }))
 	case 3:

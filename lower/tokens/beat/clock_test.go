@@ -42,25 +42,22 @@ func (s *skidAt) tick() bool {
 
 // widen is stream_widen.
 type widenAt struct {
-	in, out    *line
-	n, count   int
-	full, hold bool // hold: the output register is full
+	in, out     *line
+	n, count    int
+	full, spare bool // full: the output register
 }
 
-func (w *widenAt) offer()  { w.out.valid = w.hold }
-func (w *widenAt) accept() { w.in.ready = !w.full }
+func (w *widenAt) offer()  { w.out.valid = w.full }
+func (w *widenAt) accept() { w.in.ready = !w.spare }
 func (w *widenAt) tick() bool {
-	take := w.in.moves()
-	complete := take && w.count == w.n-1
-	room := !w.hold || w.out.ready
-	changed := take || w.out.moves() || room && w.full
-	if take {
-		w.count = (w.count + 1) % w.n
-	}
+	room, enter := !w.full || w.out.ready, w.spare || w.in.valid
+	changed := w.in.moves() || w.out.moves() || room && w.spare
+	w.spare = !room && enter
 	if room {
-		w.hold, w.full = w.full || complete, false
-	} else if complete {
-		w.full = true
+		w.full = enter && w.count == w.n-1
+		if enter {
+			w.count = (w.count + 1) % w.n
+		}
 	}
 	return changed
 }

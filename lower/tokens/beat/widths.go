@@ -2,30 +2,32 @@
 
 package beat
 
-// widen is stream_widen: beats gather in one register, and move on to a second one together.
+// widen is stream_widen: beats gather in the register that is its output. While that waits to be taken, there is room
+// for one beat more.
 type widen struct {
 	in, out  *Wire
 	n, count int
 	from     int // the first cycle in which the next beat may be taken
-	whole    int // the cycle in which the gathered beats became n, where count is n
 }
 
 func (w *widen) move() {
 	for {
-		if w.count == w.n {
+		if w.count == 1 {
 			if w.out.has {
 				return
 			}
-			w.from, w.count = max(w.whole, w.out.taken)+1, 0
-			w.out.offer(w.from)
+			w.from = max(w.from, w.out.taken+1)
 		}
 		if !w.in.has {
 			return
 		}
-		w.whole = max(w.in.at, w.from)
-		w.in.take(w.whole)
-		w.from = w.whole + 1
-		w.count++
+		cycle := max(w.in.at, w.from)
+		w.in.take(cycle)
+		w.from = cycle + 1
+		if w.count++; w.count == w.n {
+			w.count = 0
+			w.out.offer(w.from)
+		}
 	}
 }
 
