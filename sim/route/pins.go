@@ -48,12 +48,18 @@ func (d *design) ports(dir string) ([]port, error) {
 	return all, nil
 }
 
-// ends says how the ends of the design are treated: the ring around it, if any, and what Pins tells of it.
-func (d *design) ends(dir string, part target.Open, family target.Family, pinned bool) (ring, pins string, err error) {
+// ends says how the ends of the design are treated: the ring around it, if any, and what Pins tells of it. It reads the
+// file of pins.
+func (n *nextpnr) ends(dir string, d *design) (ring, pins string, err error) {
 	switch {
-	case pinned:
-		return "", Pinned, d.fitsPins(dir, part)
-	case family.Bare:
+	case n.PinFile != "":
+		if n.pins, err = d.readPins(dir, n.family.Name, n.PinFile); err != nil {
+			return "", "", err
+		}
+		return "", Fixed, d.fitsPins(dir, n.part)
+	case n.Bitstream:
+		return "", Pinned, d.fitsPins(dir, n.part)
+	case n.family.Bare:
 		return "", Bare, nil
 	}
 	ring, err = d.ring(dir)

@@ -32,6 +32,7 @@ const (
 	CodeMissed  = "L0778" // a demanded clock is not reached
 	CodePins    = "L0779" // more signals than pins
 	CodeChain   = "L0780" // instantiates the DSPs of AMD's FPGAs
+	CodePinFile = "L0781" // a file of pins that does not fit the design
 )
 
 // Options of a run; the zero value of each field but the first two is the usual one.
@@ -44,7 +45,9 @@ type Options struct {
 	Python   string        // command, default "python3"
 	// Bitstream asks for one, of the best seed. The design then has pins.
 	Bitstream bool
-	LogDir    string // parent of the folder that keeps the logs of a failed run, default os.TempDir()
+	// PinFile fixes pins, in the format of the family: LPF for ECP5, PCF for iCE40; "" if none.
+	PinFile string
+	LogDir  string // parent of the folder that keeps the logs of a failed run, default os.TempDir()
 	// Progress, if not nil, hears which step begins.
 	Progress func(step string)
 }
@@ -106,10 +109,11 @@ const (
 	Picture = "route.svg"
 )
 
-// Bare, Pinned and Ringed are what Pins says of a design.
+// Bare, Pinned, Fixed and Ringed are what Pins says of a design.
 const (
 	Bare   = "out of context: the ends of the design are not connected to pins"
 	Pinned = "nextpnr chose a pin for each signal of the design"
+	Fixed  = "a file fixes pins, and nextpnr chose one for each signal that is left"
 	Ringed = "a ring of registers around the design, part of (wrapper), between two pins"
 )
 
@@ -133,7 +137,7 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, pins, err := d.ends(dir, part, family, o.Bitstream)
+	ring, pins, err := next.ends(dir, d)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +162,9 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	}
 	if err := d.locate(folder); err != nil {
 		return nil, next.unmapped(err)
+	}
+	if err := next.putPins(); err != nil {
+		return nil, err
 	}
 	r, err := next.seeds(ctx)
 	if err != nil {
