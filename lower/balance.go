@@ -16,16 +16,6 @@ import (
 	"lathe/rtl"
 )
 
-// fill is the part of a device that the balance mode uses where the plan bounds nothing: routing a fuller one is hard.
-const fill = 0.7
-
-// Budget is what a design may take, in the units of rtl.Cost but BRAM, which counts blocks of 36 Kbit; 0: not bounded.
-type Budget struct {
-	LUT  int `json:"lut,omitempty"`
-	DSP  int `json:"dsp,omitempty"`
-	BRAM int `json:"bram,omitempty"`
-}
-
 // Balance is what the balance mode aimed at and reached.
 type Balance struct {
 	// Part and ClockMHz are the plan's target, FPS the rate that it asks for, 0 for none.
@@ -76,18 +66,12 @@ type balancer struct {
 // budget that no folding meets.
 func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
 	b := newBalancer(ctx, g, plan, o)
-	fold := &plan.Fold
-	b.budget = Budget{fold.MaxLUT, fold.MaxDSP, fold.MaxBRAM}
-	if b.budget == (Budget{}) && fold.FPS == 0 {
-		dev := plan.Target.FPGA
-		part := func(n int) int { return int(fill * float64(n)) }
-		b.budget = Budget{part(dev.LUT), part(dev.DSP), part(dev.BRAM)}
-	}
+	b.budget = budgetOf(plan)
 	if err := b.try(0); err != nil {
 		return nil, nil, err
 	}
 	search := b.byBudget
-	if fold.FPS > 0 {
+	if plan.Fold.FPS > 0 {
 		search = b.byRate
 	}
 	best, proof, err := search()
@@ -98,9 +82,9 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 	for _, m := range b.tried.unknown {
 		best.report.warn("%s does not state what it costs: it counts as nothing", m)
 	}
-	dev := plan.Target.FPGA
-	for _, e := range beyond(best.cost, Budget{dev.LUT, dev.DSP, dev.BRAM}) {
-		best.report.warn("the design is predicted to take %s %s more than %s has", grouped(e.n), e.name, dev.Part)
+	dev := &plan.Target.FPGA
+	for _, r := range beyond(best.cost, capacity(dev)) {
+		best.report.warn("the design is predicted to take %s %s more than %s has", grouped(r.has-r.most), r.name, dev.Part)
 	}
 	return best.graph, best.report, nil
 }
@@ -161,7 +145,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", err
 	}
 	if over != "" {
-		e := diag.New("L0456", b.graph.Name, "%s samples a second take %s than the budget", tomlText(fps), over).
+		e := diag.New("L0456", b.graph.Name, "%s samples a second take %s", tomlText(fps), over).
 			WithNote("set by %s", b.plan.Fold.From)
 		if best, _, err := b.byBudget(); err == nil {
 			ii := best.report.Interval()
@@ -250,7 +234,7 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 		return nil, "", err
 	}
 	if over != "" {
-		return nil, "", diag.New("L0457", b.graph.Name, "the slowest folding takes %s than the budget", over).
+		return nil, "", diag.New("L0457", b.graph.Name, "the slowest folding takes %s", over).
 			WithNote("set by %s", b.plan.Fold.From).WithHint("raise the bound, or lower the bits of weights and data")
 	}
 	for ; at > 0; at-- {
@@ -259,7 +243,7 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 			return nil, "", err
 		}
 		if over != "" {
-			return best, fmt.Sprintf("the next faster folding, %s cycles, takes %s than the budget", grouped(steps[at-1]),
+			return best, fmt.Sprintf("the next faster folding, %s cycles, takes %s", grouped(steps[at-1]),
 				over), nil
 		}
 		best = faster
@@ -277,19 +261,6 @@ func (b *balancer) lanes(layer, cycles int) string {
 		}
 	}
 	return "its lanes"
-}
-
-// weights start at the share of the device, or of the budget, that a unit of each takes.
-func (b *balancer) weights() balance.Weights {
-	dev := b.plan.Target.FPGA
-	share := func(bound, all int) float64 {
-		if bound > 0 {
-			all = bound
-		}
-		return 1 / float64(max(all, 1))
-	}
-	return balance.Weights{LUT: share(b.budget.LUT, dev.LUT), FF: 0.5 / float64(dev.FF),
-		DSP: share(b.budget.DSP, dev.DSP), BRAM: share(b.budget.BRAM, dev.BRAM) / 2}
 }
 
 // boosts bounds how often the weight of what is over budget is raised.
@@ -334,52 +305,10 @@ func (b *balancer) fitting(cycles int, bound bool) (best *scheduled, over string
 			return nil, "", err
 		}
 	}
-	if over = strings.Join(overTexts(b.over(best.cost)), " and "); best.graph == nil {
+	if over = strings.Join(b.overTexts(b.over(best.cost)), " and "); best.graph == nil {
 		over = "at least " + over
 	}
 	return best, over, nil
-}
-
-// excess is how much of one resource is over budget.
-type excess struct {
-	name string
-	n    int
-}
-
-func overTexts(list []excess) (texts []string) {
-	for _, e := range list {
-		texts = append(texts, fmt.Sprintf("%s %s more", grouped(e.n), e.name))
-	}
-	return texts
-}
-
-func (b *balancer) over(c rtl.Cost) []excess { return beyond(c, b.budget) }
-
-// beyond lists what a cost takes more than a budget bounds.
-func beyond(c rtl.Cost, budget Budget) (list []excess) {
-	for _, r := range []struct {
-		name      string
-		has, most int
-	}{{"LUT", c.LUT, budget.LUT}, {"DSP", c.DSP, budget.DSP}, {"block RAM", (c.BRAM + 1) / 2, budget.BRAM}} {
-		if r.most > 0 && r.has > r.most {
-			list = append(list, excess{r.name, r.has - r.most})
-		}
-	}
-	return list
-}
-
-func raised(w balance.Weights, over []excess) balance.Weights {
-	for _, e := range over {
-		switch e.name {
-		case "LUT":
-			w.LUT *= 4
-		case "DSP":
-			w.DSP *= 4
-		default:
-			w.BRAM *= 4
-		}
-	}
-	return w
 }
 
 // grouped prints 1240 as 1,240.

@@ -53,13 +53,16 @@ func TestBalanceBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := r.Balance
-		if b.Cost.DSP > dsp || !strings.Contains(b.Proof, "DSP more than the budget") {
+		if b.Cost.DSP > dsp || !strings.Contains(b.Proof, fmt.Sprint("DSP more than max_dsp = ", dsp)) {
 			t.Errorf("%d DSP: %+v", dsp, b)
 		}
 		if last > 0 && b.Cycles >= last {
 			t.Errorf("%d DSP: %g cycles, with fewer %g", dsp, b.Cycles, last)
 		}
 		last = b.Cycles
+	}
+	if _, r, err := balanced(t, "fps = 1e5"); err != nil || r.Balance.Budget != (Budget{}) {
+		t.Errorf("no part is named: %v, %+v", err, r)
 	}
 	if _, r, err := balanced(t, ""); err != nil {
 		t.Error(err)
@@ -135,11 +138,11 @@ func TestBalanceErrors(t *testing.T) {
 	_, _, err := balanced(t, "fps = 1e9")
 	wantError(t, err, "L0455", "more than one a cycle", "ask for at most fps = ")
 	_, _, err = balanced(t, "fps = 1e6\nmax_dsp = 3")
-	wantError(t, err, "L0456", "DSP more than the budget", "the budget allows")
+	wantError(t, err, "L0456", "DSP more than max_dsp = 3", "the budget allows")
 	_, _, err = balanced(t, "fps = 1e6\nmax_lut = 10")
-	wantError(t, err, "L0456", "LUT more than the budget", "at any rate")
+	wantError(t, err, "L0456", "LUT more than max_lut = 10", "at any rate")
 	_, _, err = balanced(t, "max_lut = 10")
-	wantError(t, err, "L0457", "LUT more than the budget")
+	wantError(t, err, "L0457", "LUT more than max_lut = 10")
 }
 
 // wantError demands an error's code and parts of its text.
@@ -158,12 +161,13 @@ func wantError(t *testing.T, err error, code string, parts ...string) {
 
 // TestBalancePixelACycle reaches that rate where forks and depthwise convolutions lie in the way: a fork has the lanes
 // that arrive and bounds nothing, and the stream into a unit may be wider than the first guess. What sets the pace has
-// hardware, and a design that is larger than the part is warned of.
+// hardware. A part that is too small is refused with what it lacks, a rate that fits it does; bounds of the plan stand
+// above the part, which is then warned of.
 func TestBalancePixelACycle(t *testing.T) {
 	for _, c := range []struct{ dir, first string }{{"digits-resnet", "stem.0"}, {"digits-dscnn", "body.0"}} {
 		e := load(t, c.dir, "model.onnx")
-		run := func(fps int) (*Report, error) {
-			p := mustPlan(t, fmt.Sprintf("[target]\npart = \"xc7a35tcpg236-1\"\n[fold]\nmode = \"balance\"\nfps = %d", fps))
+		run := func(part string, fps int, keys string) (*Report, error) {
+			p := mustPlan(t, fmt.Sprintf("[target]\npart = %q\n[fold]\nmode = \"balance\"\nfps = %d\n%s", part, fps, keys))
 			q, _, err := Quantize(context.Background(), e.g, p, e.calib)
 			if err != nil {
 				t.Fatal(err)
@@ -171,7 +175,16 @@ func TestBalancePixelACycle(t *testing.T) {
 			_, r, err := Schedule(context.Background(), q, p)
 			return r, err
 		}
-		r, err := run(3900000)
+		const small = "xc7a35tcpg236-1"
+		_, err := run(small, 3900000, "")
+		wantError(t, err, "L0456", "DSP more than "+small+" has", "the budget allows", "fps = ")
+		slower, err := run(small, fitting(t, err), "")
+		if err != nil {
+			t.Errorf("%s: the rate of the hint: %v", c.dir, err)
+		} else if b := slower.Balance; b.Cost.DSP > 90 || b.Budget != (Budget{20800, 41600, 90, 50, 0}) {
+			t.Errorf("%s: within %s: %+v", c.dir, small, b)
+		}
+		r, err := run("xc7z020clg400-1", 3900000, "max_dsp = 10000\nmax_lut = 100000")
 		if err != nil {
 			t.Errorf("%s: %v", c.dir, err)
 			continue
@@ -179,10 +192,20 @@ func TestBalancePixelACycle(t *testing.T) {
 		if b := r.Balance; b.Cycles != 64 || b.Bottleneck != c.first {
 			t.Errorf("%s: %g cycles, of %s; want 64, of %s", c.dir, b.Cycles, b.Bottleneck, c.first)
 		}
-		if !strings.Contains(strings.Join(r.Warnings, "\n"), "DSP more than xc7a35tcpg236-1 has") {
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "DSP more than xc7z020clg400-1 has") {
 			t.Errorf("%s: warnings: %q", c.dir, r.Warnings)
 		}
-		_, err = run(4000000)
+		_, err = run(small, 4000000, "")
 		wantError(t, err, "L0455", "4000000 samples", "takes 64 cycles at least")
 	}
+}
+
+// fitting is the rate that the hint of an error names.
+func fitting(t *testing.T, err error) (fps int) {
+	t.Helper()
+	_, rate, _ := strings.Cut(err.Error(), "fps = ")
+	if _, err := fmt.Sscan(rate, &fps); err != nil {
+		t.Fatal(err)
+	}
+	return fps
 }

@@ -31,7 +31,9 @@ type Plan struct {
 
 // Target is the device and its clock.
 type Target struct {
-	FPGA     target.FPGA
+	FPGA target.FPGA
+	// Stated says that the plan names the part, and not only the default: then designs of the balance mode must fit.
+	Stated   bool
 	ClockMHz float64
 	// StreamMHz is the clock of the streams, where they have one of their own; 0: they keep to the design's.
 	StreamMHz float64

@@ -10,7 +10,7 @@ func (p *planParser) target(f *planFile, t *Target) {
 		if err != nil {
 			p.add(err, "target.part")
 		} else {
-			t.FPGA = *fpga
+			t.FPGA, t.Stated = *fpga, true
 		}
 	}
 	for _, c := range []struct {

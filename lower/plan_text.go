@@ -79,8 +79,8 @@ func (t *planText) head(saved bool) {
 func (t *planText) target() {
 	f := t.plan.Target.FPGA
 	t.line("\n[target]")
-	t.key(true, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Family, grouped(f.LUT), grouped(f.DSP),
-		grouped(f.BRAM)))
+	t.key(t.plan.Target.Stated, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Family, grouped(f.LUT),
+		grouped(f.DSP), grouped(f.BRAM)))
 	t.key(true, "clock_mhz", t.plan.Target.ClockMHz, "hoped for; cycles become seconds by it")
 	t.key(t.plan.Target.StreamMHz > 0, "stream_clock_mhz", t.plan.Target.StreamMHz,
 		"that of the streams, which cross to clock_mhz")

@@ -324,7 +324,7 @@ func bounds(b lower.Budget) string {
 	for _, r := range []struct {
 		n    int
 		name string
-	}{{b.LUT, "LUT"}, {b.DSP, "DSP"}, {b.BRAM, "block RAM"}} {
+	}{{b.LUT, "LUT"}, {b.FF, "FF"}, {b.DSP, "DSP"}, {b.BRAM, "block RAM"}, {b.URAM, "UltraRAM"}} {
 		if r.n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", r.n, r.name))
 		}

@@ -191,7 +191,7 @@ func (h *Hardware) costs(r *report.Report) {
 	}
 	b := h.Schedule.Balance
 	r.Balance = &report.Balance{FPS: b.FPS, Reached: b.Reached, Cost: predicted(b.Cost), Proof: b.Proof,
-		Budget: report.Cells{LUT: b.Budget.LUT, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM)}}
+		Budget: report.Cells{LUT: b.Budget.LUT, FF: b.Budget.FF, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM)}}
 }
 
 // Interval is how many cycles a sample takes, as the compiler computes it.

@@ -45,12 +45,13 @@ func (o *Option) takes(i int) int {
 	return o.Stream
 }
 
-// Weights are what a LUT, an FF, a DSP and a block of 18 Kbit count for in the sum that is made least.
-type Weights struct{ LUT, FF, DSP, BRAM float64 }
+// Weights are what a LUT, an FF, a DSP, a block of 18 Kbit and an UltraRAM count for in the sum that is made least.
+type Weights struct{ LUT, FF, DSP, BRAM, URAM float64 }
 
 // Of is what a cost weighs.
 func (w Weights) Of(c rtl.Cost) float64 {
-	return w.LUT*float64(c.LUT) + w.FF*float64(c.FF) + w.DSP*float64(c.DSP) + w.BRAM*float64(c.BRAM)
+	return w.LUT*float64(c.LUT) + w.FF*float64(c.FF) + w.DSP*float64(c.DSP) + w.BRAM*float64(c.BRAM) +
+		w.URAM*float64(c.URAM)
 }
 
 // sweeps bounds the rounds in which every layer looks at its neighbours again.
