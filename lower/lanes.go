@@ -27,13 +27,13 @@ type laner struct {
 	errs  diag.List
 	// chosen is what the modes lean and balance chose, where rules say nothing.
 	chosen foldings
-	causes map[*ir.Node]string // what notDSP has found
+	causes map[*ir.Node]dspCause // what notDSP has found
 	notes  []string
 	padded map[*ir.Node]*padded // the rows of keys that may end in dead lanes, by the nodes that know of them
 }
 
 func newLaner(plan *FoldPlan, g *ir.Graph) *laner {
-	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]string{}}
+	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]dspCause{}}
 	l.padded = findPadded(g, l.users)
 	return l
 }

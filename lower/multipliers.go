@@ -62,24 +62,32 @@ func (l *laner) sharing(n *ir.Node) []string {
 	return []string{""}
 }
 
+// dspCause is why products of a node are not shared, or how many lanes share a DSP.
+type dspCause struct {
+	lanes int
+	text  string
+}
+
 // notDSP says why products of n cannot share DSPs, or be summed in DSPs, and what would help.
 func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
-	cause, known := l.causes[n]
+	found, known := l.causes[n]
 	if !known {
-		cause = n.Op.Name + " has no products of this kind"
+		found.text = n.Op.Name + " has no products of this kind"
 		if n.Op.DSPCause != nil {
-			if cause, err = n.Op.DSPCause(n, how); err != nil {
+			if found.lanes, found.text, err = n.Op.DSPCause(n, how); err != nil {
 				return "", "", err
 			}
 		}
-		l.causes[n] = cause
+		l.causes[n] = found
 	}
+	cause = found.text
 	hint = `leave dsp out, or give weights or data fewer bits`
 	if how == "chain" {
 		hint = `leave dsp out: a chain takes weights of 5 bits or more, and factors of up to 27 by 18 bits`
 	}
-	if how == "pack" && cause == "" && n.HW.OutLanes%2 != 0 {
-		cause, hint = fmt.Sprintf("out_lanes %d are odd, two of them share a DSP", n.HW.OutLanes), "choose an even out_lanes"
+	if how == "pack" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
+		cause = fmt.Sprintf("out_lanes %d are no multiple of %d, so many share a DSP", n.HW.OutLanes, found.lanes)
+		hint = fmt.Sprintf("choose a multiple of %d as out_lanes", found.lanes)
 	}
 	return cause, hint, nil
 }

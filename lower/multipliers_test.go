@@ -9,6 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/sum"
+	"lathe/lower/lowertest"
 )
 
 // TestPack asks all layers to pack: those that can do, the others say why not.
@@ -32,9 +33,29 @@ func TestPack(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(r.Notes, func(s string) bool {
-		return strings.Contains(s, `conv1 keeps dsp = "one": out_lanes 3 are odd`)
+		return strings.Contains(s, `conv1 keeps dsp = "one": out_lanes 3 are no multiple of 2`)
 	}) {
 		t.Errorf("notes: %q", r.Notes)
+	}
+}
+
+// TestPackFour asks a layer of few bits to pack: four lanes share a DSP, two do not.
+func TestPackFour(t *testing.T) {
+	for lanes, want := range map[string]string{"4": "pack", "2": "one"} {
+		b := lowertest.New(t, 1)
+		g, r, err := decided(t, b.Done(b.Linear("fc", b.Input("x", 1, 16), 8, true)), "[quantize]\ndata = \"fixed(4)\"\n"+
+			"weight = \"fixed(4)\"\n[fold]\ndsp = \"pack\"\n[[fold.rule]]\nname = \"fc*\"\nout_lanes = "+lanes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range g.Nodes {
+			if n.Op != sum.Linear {
+				continue
+			}
+			if packed := slices.Contains(unitOf(t, n), `MULT="pack"`); n.HW.DSP != want || packed != (want == "pack") {
+				t.Errorf("%s lanes: %q, packed is %v, want %q; notes: %q", lanes, n.HW.DSP, packed, want, r.Notes)
+			}
+		}
 	}
 }
 

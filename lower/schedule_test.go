@@ -134,8 +134,8 @@ func TestScheduleErrors(t *testing.T) {
 		{"half pixels", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 2", classifier, "L0412", "use 1 or 3"},
 		{"too many", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 100", classifier, "L0412", "hint: use 27"},
 		{"odd lanes", "[[fold.rule]]\nname = \"conv1\"\nout_lanes = 3\ndsp = \"pack\"", classifier, "L0418",
-			"conv1: L0418: dsp = \"pack\": out_lanes 3 are odd, two of them share a DSP\n" +
-				"  note: set by plan.toml:1 [[fold.rule]] name = \"conv1\"\n  hint: choose an even out_lanes"},
+			"conv1: L0418: dsp = \"pack\": out_lanes 3 are no multiple of 2, so many share a DSP\n" +
+				"  note: set by plan.toml:1 [[fold.rule]] name = \"conv1\"\n  hint: choose a multiple of 2 as out_lanes"},
 		{"no weights", "[[fold.rule]]\nname = \"relu1\"\nweights = \"hold\"", classifier, "L0419",
 			"relu1: L0419: weights = \"hold\": clip has no weights that a memory holds\n" +
 				"  note: set by plan.toml:1 [[fold.rule]] name = \"relu1\"\n  hint: leave weights out of the rule"},

@@ -204,6 +204,27 @@ func (c pairWidth) bench(t *testing.T, module string, p []rtl.Param, n int) {
 		}})
 }
 
+// TestDotFour has products with and without a shared bit, of data with signs and without, at every factor.
+func TestDotFour(t *testing.T) {
+	for i, c := range []pairWidth{{4, 4, true}, {4, 4, false}, {5, 3, true}, {3, 4, false}, {2, 4, true}, {6, 2, false}} {
+		n := []int{1, 5, 16, 3}[i%4]
+		rtltest.Run(t, rtltest.Bench{Module: "num_dot_four", Pipeline: true, Frames: 300,
+			Params: params("N", n, "X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w, "PIPE", i%3),
+			In:     []rtltest.Port{{Name: "x", Lanes: n, Signed: c.signed}, {Name: "w", Lanes: 4 * n, Signed: true}},
+			Out:    []rtltest.Port{{Name: "out", Lanes: 4}},
+			BigModel: func(in [][]*big.Int) [][]*big.Int {
+				sums := make([]*big.Int, 4)
+				for k := range sums {
+					sums[k] = new(big.Int)
+					for j, x := range in[0] {
+						sums[k].Add(sums[k], new(big.Int).Mul(x, in[1][k*n+j]))
+					}
+				}
+				return [][]*big.Int{sums}
+			}})
+	}
+}
+
 func TestDelay(t *testing.T) {
 	for _, c := range []struct{ width, depth int }{{5, 0}, {1, 1}, {70, 2}, {8, 5}} {
 		pipeline(t, "num_delay", params("WIDTH", c.width, "DEPTH", c.depth), []rtltest.Port{{Name: "in"}},

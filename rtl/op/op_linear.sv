@@ -26,8 +26,9 @@
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
 //               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
-//                                    two products, OUT_LANES even, see num_mul_pair; "chain": products and sums in
-//                                    DSP48E2, integers and TREE_PIPE 2, see num_chain
+//                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
+//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers and TREE_PIPE
+//                                    2, see num_chain
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS

@@ -24,8 +24,9 @@
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
-//                                    two products, OUT_LANES even, see num_mul_pair; "chain": products and sums in
-//                                    DSP48E2, integers and TREE_PIPE 2, see num_chain
+//                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
+//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers and TREE_PIPE
+//                                    2, see num_chain
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -44,8 +45,8 @@
 //   lut: FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
 //   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_walk + u_flags + u_nf + u_consts + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES / 2 * u_pair :
-//       OUT_LANES * u_lane) + u_skid
+//   parts: u_walk + u_flags + u_nf + u_consts + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES / SHARE *
+//       u_shared : OUT_LANES * u_lane) + u_skid
 `default_nettype none
 module op_linear_fed #(
     parameter integer IN          = 16,
@@ -99,6 +100,7 @@ module op_linear_fed #(
   localparam integer ROW_W = ROWS > 1 ? $clog2(ROWS) : 1;
   localparam integer XW = IN_LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
+  localparam integer SHARE = IN_W + W_W < 9 ? 4 : 2;  // lanes to a DSP where MULT is pack
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   /* verilator lint_off WIDTH */  // strings of different lengths are compared
   localparam integer CHAIN = MULT == "chain" ? 1 : 0;
@@ -209,17 +211,17 @@ module op_linear_fed #(
     /* verilator lint_off WIDTH */  // strings of different lengths are compared
     if (MULT == "pack") begin : g_pack
       /* verilator lint_on WIDTH */
-      if (OUT_LANES % 2 != 0 || IN_E != 0 || W_E != 0) begin : g_bad_pack
-        OUT_LANES_must_be_even_and_operands_integers_where_MULT_is_pack u_bad ();
+      if (OUT_LANES % SHARE != 0 || IN_E != 0 || W_E != 0) begin : g_bad_pack
+        SHARE_must_divide_OUT_LANES_and_operands_be_integers_where_MULT_is_pack u_bad ();
       end
-      for (genvar p = 0; p < OUT_LANES / 2; p++) begin : g_pair
-        op_linear_pair #(
+      for (genvar p = 0; p < OUT_LANES / SHARE; p++) begin : g_shared
+        op_linear_shared #(
             .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
             .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
             .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
-        ) u_pair (
-            .clk(clk), .en(en), .x(x), .w(w_data[p*2*IN_LANES*W_W+:2*IN_LANES*W_W]), .first(sum_first),
-            .valid(sum_valid), .konst(konst[p*2*KW+:2*KW]), .y(y[p*2*OUT_W+:2*OUT_W])
+        ) u_shared (
+            .clk(clk), .en(en), .x(x), .w(w_data[p*SHARE*IN_LANES*W_W+:SHARE*IN_LANES*W_W]), .first(sum_first),
+            .valid(sum_valid), .konst(konst[p*SHARE*KW+:SHARE*KW]), .y(y[p*SHARE*OUT_W+:SHARE*OUT_W])
         );
       end
     end else begin : g_lanes

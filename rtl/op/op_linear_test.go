@@ -94,6 +94,17 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// TestLinearFour has four products of few bits in a DSP, of data with and without signs.
+func TestLinearFour(t *testing.T) {
+	signed := matrix{in: 12, out: 8, inW: 4, inSigned: true, wW: 4, biasW: 10, pshW: 2,
+		cast: num.Cast{Shift: 5, Width: 4, Signed: true}}
+	plain := matrix{in: 9, out: 8, inW: 4, wW: 4, biasW: 10, cast: num.Cast{Shift: 6, Width: 4}}
+	signed.fill(rand.New(rand.NewPCG(9, 1)))
+	plain.fill(rand.New(rand.NewPCG(9, 2)))
+	rtltest.Run(t, linearBench(&signed, 6, 4, text("MULT", "pack")))
+	rtltest.Run(t, linearBench(&plain, 3, 8, text("MULT", "pack")))
+}
+
 // TestLinearChain covers one and several elements to a register of a cascade, and several cascades, with and without a
 // register between their sums.
 func TestLinearChain(t *testing.T) {
@@ -124,7 +135,7 @@ func TestLinearChain(t *testing.T) {
 // side by side.
 func TestLinearLane(t *testing.T) {
 	for i, pshW := range []int{0, 2, 0, 2} {
-		for lanes, module := range []string{1: "op_linear_lane", 2: "op_linear_pair"} {
+		for lanes, module := range []string{1: "op_linear_lane", 2: "op_linear_shared"} {
 			if lanes == 0 {
 				continue
 			}

@@ -56,7 +56,7 @@ func drawAttention(r *rand.Rand) (*ir.Graph, attention) {
 func (a attention) pad(r *rand.Rand, row int) {
 	a.scores.HW.RowOut, a.weights.HW.RowIn, a.weights.HW.RowOut, a.sum.HW.RowIn = row, row, row, row
 	for _, n := range []*ir.Node{a.scores, a.sum} {
-		if cause, err := n.Op.DSPCause(n, "pack"); err == nil && cause == "" && draw.Chance(r, 60) {
+		if _, cause, err := n.Op.DSPCause(n, "pack"); err == nil && cause == "" && draw.Chance(r, 60) {
 			n.HW.DSP = "pack"
 		}
 	}

@@ -38,7 +38,7 @@ type Sum interface {
 	// Unit is the hardware behind front, for the lanes of n.
 	Unit(n *ir.Node, f Front) (*rtl.Unit, error)
 	// DSPCause is the column of that name.
-	DSPCause(n *ir.Node, how string) (string, error)
+	DSPCause(n *ir.Node, how string) (lanes int, cause string, err error)
 	// Product is the kernel of the library for all data of a sample, as the rows of a matrix, or as w says.
 	Product(n *ir.Node, w *Windows, t cuda.Target) (*cuda.Unit, error)
 }

@@ -27,6 +27,19 @@ func PackWidths(x int, signed bool, w int) string {
 	return ""
 }
 
+// Shared is how many products share a DSP where plans pack, and why none do: four of few bits, or two.
+func Shared(x int, signed bool, w int) (lanes int, cause string) {
+	switch {
+	case x+w >= 9:
+		return 2, PackWidths(x, signed, w)
+	case min(x+rtl.Flag(!signed), w) < 2:
+		return 4, fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
+	case 3*(x+w)-rtl.Flag(3*x+4*w > 27)+w > 27:
+		return 4, fmt.Sprintf("four products of %d bits by weights of %d do not fit into one DSP", x, w)
+	}
+	return 4, ""
+}
+
 // Multipliers asks for products in LUTs, two in a DSP, or DSPs that sum them.
 func Multipliers(n *ir.Node) []any {
 	switch n.HW.DSP {
@@ -102,18 +115,19 @@ func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
 
 // DSPCause says why two products do not share a DSP, or are not summed in DSPs; they are where num_mul_pair and
 // num_chain take their widths.
-func (m *exactSum) DSPCause(n *ir.Node, how string) (string, error) {
+func (m *exactSum) DSPCause(n *ir.Node, how string) (lanes int, cause string, err error) {
 	if m.data.ints.W == 0 {
-		return fmt.Sprintf("products of codes of %s are no products of integers", n.Args[0].Type.Format), nil
+		return 0, fmt.Sprintf("products of codes of %s are no products of integers", n.Args[0].Type.Format), nil
 	}
 	_, w := m.inHardware()
 	if w.coded == format.Signs {
-		return "products by signs take LUTs, not DSPs", nil
+		return 0, "products by signs take LUTs, not DSPs", nil
 	}
 	if how == "pack" {
-		return PackWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
+		lanes, cause := Shared(m.data.ints.W, m.data.ints.Signed, w.weight)
+		return lanes, cause, nil
 	}
-	return m.chainCause(w), nil
+	return 1, m.chainCause(w), nil
 }
 
 // chainCause says why products are not summed in DSPs.

@@ -207,6 +207,6 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 }
 
 // DSPCause: every product has a DSP of its own, and sums are aligned.
-func (w *windowSum) DSPCause(*ir.Node, string) (string, error) {
-	return "sums over blocks take a DSP a product, and LUTs", nil
+func (w *windowSum) DSPCause(*ir.Node, string) (lanes int, cause string, err error) {
+	return 0, "sums over blocks take a DSP a product, and LUTs", nil
 }

@@ -148,18 +148,18 @@ func partsOf(n *ir.Node, u *rtl.Unit) error {
 }
 
 // productDSPCause: scores share an element of the query over two keys, sums a weight over two features.
-func productDSPCause(n *ir.Node, how string) (string, error) {
+func productDSPCause(n *ir.Node, how string) (lanes int, cause string, err error) {
 	if how != "pack" {
-		return "no unit sums products of two streams in DSPs", nil
+		return 0, "no unit sums products of two streams in DSPs", nil
 	}
 	if dot.PairNamesWindow(n) {
-		return "every product of blocks has a DSP of its own", nil
+		return 0, "every product of blocks has a DSP of its own", nil
 	}
 	p, err := planProducts(n)
 	if err != nil {
-		return "", err
+		return 0, "", err
 	}
-	return dot.PackWidths(p.a.W, p.a.Signed, p.b.W+rtl.Flag(!p.b.Signed)), nil
+	return 2, dot.PackWidths(p.a.W, p.a.Signed, p.b.W+rtl.Flag(!p.b.Signed)), nil
 }
 
 // params adds those of a unit that skips keys.

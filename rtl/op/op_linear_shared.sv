@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// op_linear_pair: two output lanes of op_linear that share their multipliers: as two op_linear_lane with the same x,
-//   lane 0 low in w, konst and y, but for IN_LANES DSPs instead of twice as many, see num_mul_pair.
+// op_linear_shared: output lanes of op_linear that share IN_LANES DSPs: as two op_linear_lane with the same x, lane 0
+//   low in w, konst and y, see num_mul_pair; four of them where products have up to 8 bits, see num_mul_four.
 //   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
 //               OVER, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
+//               SHARE      derived, not to be set
 //   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: 1   order: as it comes
-//   parts: u_dot + 2 * u_lane
+//   parts: (SHARE == 4 ? u_four : u_dot) + SHARE * u_lane
 `default_nettype none
-module op_linear_pair #(
+module op_linear_shared #(
     parameter integer IN_LANES   = 4,
     parameter integer IN_W       = 8,
     parameter integer IN_SIGNED  = 1,
@@ -25,29 +26,40 @@ module op_linear_pair #(
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
     parameter integer TREE_PIPE  = 2,
-    parameter integer ONE_BEAT   = 0
+    parameter integer ONE_BEAT   = 0,
+    parameter integer SHARE      = IN_W + W_W < 9 ? 4 : 2
 ) (
-    input  wire                            clk,
-    input  wire                            en,
-    input  wire [       IN_LANES*IN_W-1:0] x,
-    input  wire [      2*IN_LANES*W_W-1:0] w,
-    input  wire                            first,
-    input  wire                            valid,
-    input  wire [2*(M_W+PSH_W+BIAS_W)-1:0] konst,
-    output wire [             2*OUT_W-1:0] y
+    input  wire                                clk,
+    input  wire                                en,
+    input  wire [           IN_LANES*IN_W-1:0] x,
+    input  wire [      SHARE*IN_LANES*W_W-1:0] w,
+    input  wire                                first,
+    input  wire                                valid,
+    input  wire [SHARE*(M_W+PSH_W+BIAS_W)-1:0] konst,
+    output wire [             SHARE*OUT_W-1:0] y
 );
   localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer SUM_W = IN_W + W_W + $clog2(IN_LANES);
 
-  wire [2*SUM_W-1:0] sums;
-  num_dot_pair #(
-      .N(IN_LANES), .X_W(IN_W), .X_SIGNED(IN_SIGNED), .W_W(W_W), .PIPE(TREE_PIPE)
-  ) u_dot (
-      .clk(clk), .en(en), .x(x), .a(w[2*IN_LANES*W_W-1:IN_LANES*W_W]), .b(w[IN_LANES*W_W-1:0]), .out(sums)
-  );
+  wire [SHARE*SUM_W-1:0] sums;
+  generate
+    if (SHARE == 4) begin : g_four
+      num_dot_four #(
+          .N(IN_LANES), .X_W(IN_W), .X_SIGNED(IN_SIGNED), .W_W(W_W), .PIPE(TREE_PIPE)
+      ) u_four (
+          .clk(clk), .en(en), .x(x), .w(w), .out(sums)
+      );
+    end else begin : g_two
+      num_dot_pair #(
+          .N(IN_LANES), .X_W(IN_W), .X_SIGNED(IN_SIGNED), .W_W(W_W), .PIPE(TREE_PIPE)
+      ) u_dot (
+          .clk(clk), .en(en), .x(x), .a(w[2*IN_LANES*W_W-1:IN_LANES*W_W]), .b(w[IN_LANES*W_W-1:0]), .out(sums)
+      );
+    end
+  endgenerate
 
   generate
-    for (genvar i = 0; i < 2; i++) begin : g_lane
+    for (genvar i = 0; i < SHARE; i++) begin : g_lane
       op_linear_lane #(
           .IN_LANES(1), .IN_W(SUM_W), .W_W(1), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
           .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .MULT("sum"),
