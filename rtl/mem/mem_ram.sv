@@ -33,7 +33,7 @@ module mem_ram #(
     input  wire [(DEPTH > 1 ? $clog2(DEPTH) : 1)-1:0] raddr,
     output wire [WIDTH-1:0]                           rdata
 );
-  (* ram_style = STYLE *) reg [WIDTH-1:0] m[0:DEPTH-1];
+  (* ram_style = STYLE, no_rw_check *) reg [WIDTH-1:0] m[0:DEPTH-1];
   reg [WIDTH-1:0] word;
 
   always_ff @(posedge clk) if (we) m[waddr] <= wdata;

@@ -30,13 +30,6 @@ module mem_rom #(
     input  wire [(DEPTH > 1 ? $clog2(DEPTH) : 1)-1:0] addr,
     output reg  [WIDTH-1:0]                           data
 );
-`ifdef YOSYS
-  (* rom_style = STYLE == "distributed" ? "logic" : STYLE *)  // its name for a memory made of LUTs
-`else
-  (* rom_style = STYLE *)
-`endif
-  reg [WIDTH-1:0] m[0:DEPTH-1];
-
   // Blocks of 18 Kbit; so many bits that these cost less than LUTs, which is how Yosys decides.
   localparam integer AW = DEPTH > 1 ? $clog2(DEPTH) : 1;
   localparam integer B36 = (WIDTH + 35) / 36 * ((DEPTH + 511) / 512);
@@ -47,12 +40,21 @@ module mem_rom #(
   localparam integer B_NARROW = B9 < B4 ? B9 : B4;
   localparam integer BLOCKS = B_WIDE < B_NARROW ? B_WIDE : B_NARROW;
   localparam integer MANY = WIDTH * DEPTH > 64 * 129 * BLOCKS ? 1 : 0;
+  /* verilator lint_off WIDTH */  // strings of different lengths are compared
+  localparam integer IN_BLOCKS = STYLE == "block" || (STYLE == "auto" && MANY != 0) ? 1 : 0;
+  /* verilator lint_on WIDTH */
+
+`ifdef YOSYS  // whose name for a memory made of LUTs is logic: else every family would choose by its own rule
+  (* rom_style = IN_BLOCKS ? "block" : "logic" *)
+`else
+  (* rom_style = STYLE *)
+`endif
+  reg [WIDTH-1:0] m[0:DEPTH-1];
 
   initial if (IMAGE != "") $readmemh(IMAGE, m);
 
   generate
-    // verilator lint_off WIDTH
-    if (STYLE == "block" || (STYLE == "auto" && MANY != 0)) begin : g_block
+    if (IN_BLOCKS != 0) begin : g_block
       reg [WIDTH-1:0] word;
       always_ff @(posedge clk)
         if (en) begin
@@ -67,6 +69,7 @@ module mem_rom #(
           data <= m[at];
         end
     end
+    // verilator lint_off WIDTH
     if (STYLE != "auto" && STYLE != "block" && STYLE != "distributed") begin : bad
       // verilator lint_on WIDTH
       STYLE_must_be_auto_block_or_distributed u ();

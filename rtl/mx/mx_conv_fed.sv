@@ -15,7 +15,7 @@
 //   result, cycles of a window, see op_window_wide; bits of an address
 //   The ports w_* are those of op_linear_fed.
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? CB
-//       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * CB + 2 + KH * KW * CB)
+//       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * CB + 3 + KH * KW * CB)
 //       + 9 + (CODED + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: max(H * W * CB, OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending

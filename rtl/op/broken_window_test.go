@@ -47,7 +47,7 @@ func TestWindowBroken(t *testing.T) {
 		{"op_window_track.sv", "wr_x > need_x", "wr_x >= need_x", part},
 		{"op_window_track.sv", "wr_next < need_x : wr_x < need_x", "wr_next <= need_x : wr_x <= need_x", wide},
 		{"op_window_track.sv", "(OH - 2) * SH - PT", "(OH - 1) * SH - PT", part},
-		{"op_window_track.sv", "space <= CW'(NB)", "space <= CW'(NB + 1)", part},
+		{"op_window_track.sv", "space_turn <= CW'(NB + FREES_0)", "space_turn <= CW'(NB + FREES_0 + 1)", part},
 		{"op_window_track.sv", "BW'(JUMP_BANK)", "BW'(JUMP_BANK + 1)", window(valid, 9)},
 		{"op_window_seq.sv", "wr_addr == AW'(DEPTH - 1)", "wr_addr == AW'(DEPTH - 2)", part},
 		{"op_window_seq.sv", "y < YW'(H)", "y <= YW'(H)", part},

@@ -18,7 +18,7 @@
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
-//       + 2 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 2 : 0)
+//       + 3 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 3 : 0)
 //       + 5 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major

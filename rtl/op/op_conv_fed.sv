@@ -28,7 +28,7 @@
 //       ? (IN_LANES > STREAM_LANES ? CG / STREAM_LANES + 1 + (OG > OUT_LANES ? (CG / IN_LANES > 64 ? 3 : 1) : 0)
 //       : KH * KW * CG / IN_LANES + (IN_LANES < STREAM_LANES ? 2 : 0))
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
-//       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES <= C ? 2 : KH * SH + PT + PB == 1 ? 0 : 3)
+//       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES <= C ? 3 : KH * SH + PT + PB == 1 ? 0 : 3)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
 //       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //       + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)

@@ -20,7 +20,7 @@
 //               CONSTS, CONSTS_SUM     image: word g, {m, psh, bias} of channel g * LANES + i at bit
 //                                      i * (M_W + PSH_W + BIAS_W)
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? 0
-//       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES + 2)
+//       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES + 3)
 //       + KH * KW + 4 + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major

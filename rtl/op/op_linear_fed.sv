@@ -43,7 +43,7 @@
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
 //       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0
 //   lut: FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
-//   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
+//   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) + (STORE && SF > 32 ? XW : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_walk + u_flags + u_nf + u_consts + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES / SHARE *
 //       u_shared : OUT_LANES * u_lane) + u_skid
@@ -125,7 +125,7 @@ module op_linear_fed #(
   wire en;
 
   // Stage 0: which beat of the vector meets which weights.
-  wire [SF_W-1:0] sf;
+  wire [SF_W-1:0] sf, after;
   wire [ROW_W-1:0] row;
   wire step, fresh, sf_first, sf_last;
   assign in_ready = en && fresh && w_ready;
@@ -133,9 +133,9 @@ module op_linear_fed #(
   assign w_step = step;
   op_linear_walk #(.SF(SF), .NF(NF), .GROUPS(GROUPS)) u_walk (
       .clk(clk), .rst(rst), .en(en), .valid(in_valid), .ready(w_ready), .step(step), .fresh(fresh),
-      .sf_first(sf_first), .sf_last(sf_last), .sf(sf), .row(row), .addr(w_addr)
+      .sf_first(sf_first), .sf_last(sf_last), .sf(sf), .after(after), .row(row), .addr(w_addr)
   );
-  wire unused_sf = &{1'b0, sf};  // a vector of one beat, or one that is used once, has no store
+  wire unused_sf = &{1'b0, sf, after};  // a vector of one beat, or one that is used once, has no store
 
   // Stages 1 and 2: the beat, beside the weight memory's two registers.
   logic [XW-1:0] x_new;
@@ -150,12 +150,11 @@ module op_linear_fed #(
       if (SF == 1) begin : g_hold
         always_ff @(posedge clk) if (en && fresh) x_old <= in_data;
       end else begin : g_buffer
-        logic [XW-1:0] store[0:SF-1];
-        always_ff @(posedge clk)
-          if (en) begin
-            if (fresh) store[sf] <= in_data;
-            x_old <= store[sf];
-          end
+        (* no_rw_check *) logic [XW-1:0] store[0:SF-1];  // what is being written is not yet read
+        always_ff @(posedge clk) if (en && fresh) store[sf] <= in_data;
+        logic [XW-1:0] word;  // a beat ahead: of a block RAM, whose second register is x_old
+        always_ff @(posedge clk) if (en && step) word <= store[after];
+        always_ff @(posedge clk) if (en) x_old <= SF > 32 ? word : store[sf];
       end
       always_ff @(posedge clk)
         if (en) begin

@@ -4,8 +4,8 @@
 //   parameters  SF NF GROUPS   beats of a vector, times that it is used, vectors that take turns
 //               SF_W ROW_W AW  bits of sf, row, addr
 //   ready: the weights of the next beat are there. step: a beat is used in this cycle if en. fresh: it comes from
-//   outside. sf: its place in the vector. row: how many times a vector has been used before, over all groups. addr: how
-//   many beats. What decides who may move is a register.
+//   outside. sf: its place in the vector; after: of the next beat. row: how many times a vector has been used before,
+//   over all groups. addr: how many beats. What decides who may move is a register.
 //   latency: 0   ii: 1   order: counters
 //   lut: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
 //   ff: (SF > 1 ? SF_W + 2 : 0) + (NF > 1 ? NF_W + 2 : 0) + AW + (GROUPS > 1 ? ROW_W : 0)
@@ -28,6 +28,7 @@ module op_linear_walk #(
     output reg              sf_first,
     output reg              sf_last,
     output reg  [ SF_W-1:0] sf,
+    output wire [ SF_W-1:0] after,
     output wire [ROW_W-1:0] row,
     output reg  [   AW-1:0] addr
 );
@@ -36,10 +37,11 @@ module op_linear_walk #(
   logic nf_last;
   wire row_last = row == ROW_W'(NF * GROUPS - 1);
   assign step = (!fresh || valid) && ready;
+  assign after = sf_last ? SF_W'(0) : sf + SF_W'(1);
 
   always_ff @(posedge clk) begin
     if (en && step) begin
-      sf <= sf_last ? SF_W'(0) : sf + SF_W'(1);
+      sf <= after;
       sf_first <= sf_last;
       sf_last <= SF == 1 || (!sf_last && sf == SF_W'(SF - 2));
       addr <= sf_last && row_last ? AW'(0) : addr + AW'(1);

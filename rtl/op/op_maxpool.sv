@@ -12,7 +12,7 @@
 //               TILED          derived, not to be set
 //   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 1
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
-//       + 2 + KH * KW
+//       + 3 + KH * KW
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
 //   flow: parts

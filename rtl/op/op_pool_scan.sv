@@ -11,7 +11,7 @@
 //               SUM            0: maximum, padding is the least code; 1: sum, padding is 0
 //               ACC_W          bits of a result
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1)
-//       * C / LANES + 2 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 2 : 0)
+//       * C / LANES + 3 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 3 : 0)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
 //   flow: u_window + steps(TAPS, 1, s == TAPS - 1, 0) + u_skid

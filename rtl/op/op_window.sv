@@ -21,7 +21,7 @@
 //   latency: KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
 //       ? (OUT_LANES > IN_LANES ? OUT_LANES / IN_LANES : OUT_LANES < IN_LANES ? 2 : SKID)
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / IN_LANES
-//       + (min(OUT_LANES, C) > IN_LANES ? 1 : 0) + (OUT_LANES <= C ? 2 : (KH * SH + PT + PB == 1 ? 0 : 3)
+//       + (min(OUT_LANES, C) > IN_LANES ? 1 : 0) + (OUT_LANES <= C ? 3 : (KH * SH + PT + PB == 1 ? 0 : 3)
 //       + (KH * KW * C > OUT_LANES ? 2 : SKID))
 //   ii: max(H * W * C / IN_LANES, OUT_LANES > C ? OH * ROW : OH * OW * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel

@@ -13,19 +13,19 @@
 //               GROUPS         channel groups, outermost inside a window
 //               NB             rows of memory; with the default neither side ever waits for the other without need
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1)
-//       * C / IN_LANES + 2
+//       * C / IN_LANES + 3
 //   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
 //   let: BEATS = KH * KW * C / OUT_LANES; TOP = s / BEATS / OW * SH - PT; LEFT = s / BEATS % OW * SW - PL
 //   flow: memory(NB * ROW, H * ROW, OH * OW * BEATS, (min(max(TOP + KS - 1, 0), H - 1) * W
-//       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 1) + u_skid
+//       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 2) + u_skid
 //   let: WORD = IN_LANES * E_W; LINES = (WORD + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) /
 //       64); BLOCKS = min((WORD + 35) / 36 * ((DEPTH + 511) / 512), (WORD + 17) / 18 * ((DEPTH + 1023) / 1024),
 //       (WORD + 8) / 9 * ((DEPTH + 2047) / 2048), (WORD + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = 8 * LINES >
 //       129 * BLOCKS ? 1 : 0
 //   lut: 90 + 6 * AW + OUT_LANES * E_W + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
-//   ff: 32 + 6 * AW + IN_LANES * E_W - (IN_BLOCK ? WORD : 0)
+//   ff: 34 + 6 * AW + 2 * WORD - (IN_BLOCK ? WORD : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_track + u_pick + u_skid
 `default_nettype none
@@ -200,11 +200,12 @@ module op_window_seq #(
     end
   end
 
-  // Memory, then part of the word or padding, in a skid: a stall does not reach the counters in its cycle.
-  logic [IN_LANES*E_W-1:0] mem[0:DEPTH-1];
-  logic [IN_LANES*E_W-1:0] word;
-  logic word_valid, word_hit;
-  logic [SUBW-1:0] word_sub;
+  // Memory with two registers, then part of the word or padding, in a skid: a stall does not reach the counters in its
+  // cycle.
+  (* no_rw_check *) logic [IN_LANES*E_W-1:0] mem[0:DEPTH-1];  // what is being written is not yet read
+  logic [IN_LANES*E_W-1:0] read, word;
+  logic read_valid, read_hit, word_valid, word_hit;
+  logic [SUBW-1:0] read_sub, word_sub;
   wire [OUT_LANES*E_W-1:0] part;
   op_pick #(
       .N(SUB), .WIDTH(OUT_LANES * E_W)
@@ -216,15 +217,17 @@ module op_window_seq #(
   assign run = !word_valid || beat_ready;
   always_ff @(posedge clk) begin
     if (write) mem[wr_addr] <= in_data;
-    if (run) word <= mem[rd_addr];
+    if (run) begin
+      read <= mem[rd_addr];
+      word <= read;
+    end
   end
   always_ff @(posedge clk) begin
     if (run) begin
-      word_valid <= ready;
-      word_hit <= hit;
-      word_sub <= sub[SUBW-1:0];
+      {word_valid, word_hit, word_sub} <= {read_valid, read_hit, read_sub};
+      {read_valid, read_hit, read_sub} <= {ready, hit, sub[SUBW-1:0]};
     end
-    if (rst) word_valid <= 1'b0;
+    if (rst) {read_valid, word_valid} <= 2'b00;
   end
   stream_skid #(
       .WIDTH(OUT_LANES * E_W)

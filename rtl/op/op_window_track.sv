@@ -71,12 +71,16 @@ module op_window_track #(
   localparam integer FREES_0 = (OH == 1 ? H : first_at(top_of(1))) - first_at(-PT);
   localparam integer NEEDS_0 = last_at(top_of(1)) - LAST_0 + (OH == 1 ? H : 0);
 
-  // Three sweeps ahead its top, two and one ahead its first and last row, then how many rows the turn frees and needs
+  // Three sweeps ahead its top, two and one ahead its first and last row, then how many rows the turn after the next
+  // frees and needs
   logic signed [YW-1:0] top_3;
   logic end_3, end_2, end_1;
-  logic [HW-1:0] first_2, first_1, frees, needs;
+  logic [HW-1:0] first_2, first_1;
   logic [HW-1:0] last_2;
   logic signed [CW-1:0] last_1;  // as the sweep after it counts, whose frame may be another one
+  wire [HW-1:0] frees = (end_1 ? HW'(H) : first_2) - first_1;
+  wire [HW-1:0] needs = HW'(CW'(last_2) - last_1);
+  logic freeing;  // the next turn frees rows
   always_ff @(posedge clk) begin
     if (turn) begin
       top_3 <= end_3 ? YW'(-PT) : top_3 + YW'(SH);
@@ -88,8 +92,7 @@ module op_window_track #(
       first_1 <= first_2;
       last_1 <= CW'(last_2) - (end_2 ? CW'(H) : CW'(0));
       at_end <= end_1;
-      frees <= (end_1 ? HW'(H) : first_2) - first_1;
-      needs <= HW'(CW'(last_2) - last_1);
+      freeing <= frees != HW'(0);
       top <= top_next;
     end
     if (rst) begin
@@ -102,8 +105,7 @@ module op_window_track #(
       first_1 <= HW'(first_at(top_of(1)));
       last_1 <= CW'(last_at(top_of(1)) - H * end_of(1));
       at_end <= 1'(end_of(0));
-      frees <= HW'(FREES_0);
-      needs <= HW'(NEEDS_0);
+      freeing <= FREES_0 != 0;
       top <= YW'(-PT);
     end
   end
@@ -111,15 +113,14 @@ module op_window_track #(
 
   logic signed [CW-1:0] space;  // rows from the writer's to the first that is still occupied
   logic signed [CW-1:0] lead;  // whole rows written beyond the last row of the sweep, which counts as -1
-  wire signed [CW-1:0] space_turn = space + CW'(frees);
-  wire signed [CW-1:0] lead_turn = lead - CW'(needs);
+  logic signed [CW-1:0] space_turn, lead_turn;  // as they would be after the next turn
   wire [BW-1:0] bank_step = top_bank + (at_end ? BW'(JUMP_BANK) : BW'(STEP_BANK));
   wire [XW-1:0] wr_next = wr_x + 1'b1;
   wire row_done = wrote && wr_x == XW'(W - 1);
 
   // A row in hand is read up to the writer's column, and written up to the reader's.
-  wire past = step ? (wrote ? wr_next > need_next : wr_x > need_next) : (wrote ? wr_next > need_x : wr_x > need_x);
-  wire behind = COLUMNS != 0 && frees != HW'(0) && !turn && (step
+  wire past = step ? (wrote ? wr_x >= need_next : wr_x > need_next) : (wrote ? wr_x >= need_x : wr_x > need_x);
+  wire behind = COLUMNS != 0 && freeing && !turn && (step
       ? (row_done ? need_next != XW'(0) : wrote ? wr_next < need_next : wr_x < need_next)
       : (row_done ? need_x != XW'(0) : wrote ? wr_next < need_x : wr_x < need_x));
 
@@ -128,7 +129,9 @@ module op_window_track #(
     if (row_done) wr_bank <= wr_bank == BW'(NB - 1) ? BW'(0) : wr_bank + 1'b1;
     if (turn) top_bank <= bank_step >= BW'(NB) ? bank_step - BW'(NB) : bank_step;
     space <= (turn ? space_turn : space) - (row_done ? CW'(1) : CW'(0));
+    space_turn <= space_turn + (turn ? CW'(frees) : CW'(0)) - (row_done ? CW'(1) : CW'(0));
     lead <= (turn ? lead_turn : lead) + (row_done ? CW'(1) : CW'(0));
+    lead_turn <= lead_turn - (turn ? CW'(needs) : CW'(0)) + (row_done ? CW'(1) : CW'(0));
     if (row_done) begin
       room <= turn ? space_turn > CW'(1) : space > CW'(1) || (space == CW'(1) && behind);
       ready <= turn ? lead_turn >= CW'(0) : lead >= CW'(0);
@@ -141,7 +144,9 @@ module op_window_track #(
       wr_bank <= BW'(0);
       top_bank <= BW'(TOP_BANK_0);
       space <= CW'(NB);
+      space_turn <= CW'(NB + FREES_0);
       lead <= CW'(-LAST_0);
+      lead_turn <= CW'(-LAST_0 - NEEDS_0);
       room <= 1'b1;
       ready <= 1'b0;
     end

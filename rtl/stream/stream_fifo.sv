@@ -72,7 +72,7 @@ module stream_fifo #(
         assign out_valid = used != {(AW + 1) {1'b0}};
         assign read      = out_valid && out_ready;
       end else begin : blockram
-        (* ram_style = "block" *) reg [WIDTH-1:0] m[0:DEPTH-1];
+        (* ram_style = "block", no_rw_check *) reg [WIDTH-1:0] m[0:DEPTH-1];
         reg [WIDTH-1:0] q0, q1;  // memory output, then the output register
         reg v0, v1;
         wire take1 = !v1 || out_ready;

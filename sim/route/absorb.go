@@ -9,17 +9,19 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/internal/whole"
 )
 
-// absorbing is the multiplier of ECP5. It has registers at both operands and at its product.
-const absorbing = "MULT18X18D"
+// absorbing is the multiplier of ECP5. It has registers at both operands and at its product. A block RAM has one
+// behind each port, without which its data come six times as late.
+const absorbing, storing = "MULT18X18D", "DP16KD"
 
-// absorb fills the registers of multipliers, which Yosys leaves empty: it has none of the patterns that it has for
-// other families. Flip-flops move into them where they are all alike: one clock, one enable, no reset, 0 at power-up,
-// and nobody else reads what lies between them and the multiplier. No value changes in any cycle.
+// absorb fills the registers of multipliers and block RAMs, which Yosys leaves empty: it has none of the patterns that
+// it has for other families. Flip-flops move into them where they are all alike: one clock, one enable, no reset, 0 at
+// power-up, and nobody else reads what lies between them and the cell. No value changes in any cycle.
 func absorb(file, top string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -42,9 +44,12 @@ func absorb(file, top string) error {
 	}
 	a.index()
 	for _, name := range slices.Sorted(maps.Keys(a.cells)) {
-		if c := a.cells[name]; c.Type == absorbing {
+		switch c := a.cells[name]; c.Type {
+		case absorbing:
 			a.product(c)
 			a.operands(c)
+		case storing:
+			a.stored(c)
 		}
 	}
 	a.sweep()
@@ -152,8 +157,8 @@ func (c *mapped) controlled() (control, bool) {
 	return k, plain && k.enable != ""
 }
 
-// alike is the common control of flip-flops; false if they have none, or another than the multiplier has already.
-func (c *mapped) alike(registers []*mapped) (control, bool) {
+// alike is the common control of flip-flops; false if they have none.
+func alike(registers []*mapped) (control, bool) {
 	var common control
 	for i, r := range registers {
 		k, ok := r.controlled()
@@ -162,36 +167,79 @@ func (c *mapped) alike(registers []*mapped) (control, bool) {
 		}
 		common = k
 	}
+	return common, len(registers) > 0
+}
+
+// alike is the common control of flip-flops; false if they have another than the multiplier has already.
+func (c *mapped) alike(registers []*mapped) (control, bool) {
+	k, ok := alike(registers)
 	taken := c.at("CLK0") != "" && !c.at("CLK0").constant()
-	return common, len(registers) > 0 && (!taken || common == control{c.at("CLK0"), c.at("CE0")})
+	return k, ok && (!taken || k == control{c.at("CLK0"), c.at("CE0")})
 }
 
 // product moves the flip-flops behind a multiplier into it.
 func (a *absorber) product(c *mapped) {
-	var registers []*mapped
-	var ports []string
-	for i := range 36 {
-		port := fmt.Sprint("P", i)
+	registers, ports := a.behind(c, 36, "P")
+	if k, ok := c.alike(registers); ok {
+		a.replace(c, registers, ports)
+		c.clocked("OUTPUT", k)
+	}
+}
+
+// stored moves the flip-flops behind a block RAM into it, port by port. Words of 36 bits, which are read at port B,
+// leave through both ports.
+func (a *absorber) stored(c *mapped) {
+	var groups [][]string
+	if width, _ := strconv.ParseInt(c.Parameters["DATA_WIDTH_B"], 2, 32); width == 36 {
+		groups = [][]string{{"A", "B"}}
+	} else {
+		groups = [][]string{{"A"}, {"B"}}
+	}
+	for _, sides := range groups {
+		prefixes := make([]string, len(sides))
+		oneClock := true
+		for i, side := range sides {
+			prefixes[i] = "DO" + side
+			oneClock = oneClock && c.at("CLK"+side) == c.at("CLK"+sides[0])
+		}
+		registers, ports := a.behind(c, 18, prefixes...)
+		k, ok := alike(registers)
+		if !ok || !oneClock || k.clock != c.at("CLK"+sides[0]) {
+			continue
+		}
+		a.replace(c, registers, ports)
+		for _, side := range sides {
+			c.Parameters["REGMODE_"+side] = "OUTREG"
+			c.bind("OCE"+side, k.enable)
+			a.readers[k.enable]++
+		}
+	}
+}
+
+// behind lists the flip-flops that take the outputs of a cell, with its ports: none if anything else reads one.
+func (a *absorber) behind(c *mapped, n int, prefixes ...string) (registers []*mapped, ports []string) {
+	for i := range n * len(prefixes) {
+		port := fmt.Sprint(prefixes[i/n], i%n)
 		p := c.at(port)
 		if p.constant() || a.readers[p] == 0 {
 			continue
 		}
 		r := a.takes[p]
 		if r == nil || a.readers[p] > 1 {
-			return
+			return nil, nil
 		}
 		registers, ports = append(registers, r), append(ports, port)
 	}
-	k, ok := c.alike(registers)
-	if !ok {
-		return
-	}
+	return registers, ports
+}
+
+// replace lets a cell drive what flip-flops behind it drove.
+func (a *absorber) replace(c *mapped, registers []*mapped, ports []string) {
 	for i, port := range ports {
 		c.Connections[port] = []net{registers[i].at("Q")}
 		delete(a.register, registers[i].at("Q"))
 		registers[i].Type = "" // swept
 	}
-	c.clocked("OUTPUT", k)
 }
 
 // operands moves the flip-flops in front of a multiplier into it: those of both operands or none, since nextpnr times

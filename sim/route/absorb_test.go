@@ -40,15 +40,17 @@ const products = `module products (input wire clk, rst, en, input wire signed [7
 endmodule
 `
 
+// bits lists ports from the highest.
+func bits(name string, n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprint(name, n-1-i))
+	}
+	return strings.Join(all, ", ")
+}
+
 // multiplier is the model of one of ECP5, as far as products go.
 func multiplier() string {
-	bits := func(name string, n int) string {
-		var all []string
-		for i := range n {
-			all = append(all, fmt.Sprint(name, n-1-i))
-		}
-		return strings.Join(all, ", ")
-	}
 	a, b, c, p := bits("A", 18), bits("B", 18), bits("C", 18), bits("P", 36)
 	text := "module MULT18X18D (input " + a + ", " + b + ", " + c +
 		", SIGNEDA, SIGNEDB, SOURCEA, SOURCEB, CLK0, CE0, RST0, output " + p + ");\n" +
@@ -92,8 +94,8 @@ const bench = `module bench;
 endmodule
 `
 
-// registersOf lists which registers each multiplier has, sorted.
-func registersOf(t *testing.T, file string) (list []string) {
+// cellsOf are those of a netlist's module.
+func cellsOf(t *testing.T, file, module string) map[string]*mapped {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -105,8 +107,14 @@ func registersOf(t *testing.T, file string) (list []string) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range all.Modules["products"].Cells {
-		if c.Type != "MULT18X18D" {
+	return all.Modules[module].Cells
+}
+
+// registersOf lists which registers each multiplier has, sorted.
+func registersOf(t *testing.T, file string) (list []string) {
+	t.Helper()
+	for _, c := range cellsOf(t, file, "products") {
+		if c.Type != absorbing {
 			continue
 		}
 		var on []string
@@ -121,42 +129,63 @@ func registersOf(t *testing.T, file string) (list []string) {
 	return list
 }
 
+// workshop is where a source, its netlist and a bench lie.
+type workshop struct {
+	*testing.T
+	dir string
+}
+
+func (f workshop) run(name string, args ...string) string {
+	f.Helper()
+	cmd := exec.CommandContext(f.Context(), name, args...)
+	cmd.Dir = f.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		f.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func (f workshop) put(name, text string) {
+	f.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o644); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// absorbed is a folder with the netlist of a module that has taken registers.
+func absorbed(t *testing.T, module, source string) workshop {
+	t.Helper()
+	f := workshop{t, t.TempDir()}
+	f.put("source.v", source)
+	f.run("yosys", "-q", "-p", "read_verilog -sv source.v; synth_ecp5 -top "+module+" -run begin:check; "+
+		"blackbox =A:whitebox; write_json netlist.json")
+	if err := absorb(filepath.Join(f.dir, "netlist.json"), module); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// alike runs the netlist, with models of cells, beside the source.
+func (f workshop) alike(module, models, bench string) {
+	f.Helper()
+	f.put("models.v", models)
+	f.put("bench.v", bench)
+	f.run("yosys", "-q", "-p", "read_json netlist.json; read_verilog -overwrite +/ecp5/cells_sim.v models.v; hierarchy "+
+		"-top "+module+"; proc; flatten; opt_clean; rename "+module+" mapped; write_verilog -noattr mapped.v")
+	f.run("iverilog", "-g2012", "-s", "bench", "-o", "bench.vvp", "bench.v", "source.v", "mapped.v")
+	if said := f.run("vvp", "-n", "bench.vvp"); !strings.Contains(said, "2000 cycles alike") {
+		f.Error(said)
+	}
+}
+
 // TestAbsorb compares a netlist whose multipliers have taken registers with its source, cycle by cycle.
 func TestAbsorb(t *testing.T) {
 	tools.Need(t, "yosys", "iverilog")
-	dir := t.TempDir()
-	run := func(name string, args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), name, args...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-		}
-		return string(out)
-	}
-	put := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("products.v", products)
-	run("yosys", "-q", "-p", "read_verilog -sv products.v; synth_ecp5 -top products -run begin:check; "+
-		"blackbox =A:whitebox; write_json netlist.json")
-	file := filepath.Join(dir, "netlist.json")
-	if err := absorb(file, "products"); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := registersOf(t, file), []string{"", "", "A B P", "A B P", "P", "P"}; !slices.Equal(got, want) {
+	f := absorbed(t, "products", products)
+	want := []string{"", "", "A B P", "A B P", "P", "P"}
+	if got := registersOf(t, filepath.Join(f.dir, "netlist.json")); !slices.Equal(got, want) {
 		t.Errorf("registers %q, want %q", got, want)
 	}
-	put("mult.v", multiplier())
-	put("bench.v", bench)
-	run("yosys", "-q", "-p", "read_json netlist.json; read_verilog -overwrite +/ecp5/cells_sim.v mult.v; hierarchy -top "+
-		"products; proc; flatten; opt_clean; rename products mapped; write_verilog -noattr mapped.v")
-	run("iverilog", "-g2012", "-s", "bench", "-o", "bench.vvp", "bench.v", "products.v", "mapped.v")
-	if said := run("vvp", "-n", "bench.vvp"); !strings.Contains(said, "2000 cycles alike") {
-		t.Error(said)
-	}
+	f.alike("products", multiplier(), bench)
 }
