@@ -5,8 +5,8 @@
 //   A beat is {scale, elements}; the N beats have the same scale.
 //   latency: N   ii: N   order: beat N*i+k of the input is part k of beat i
 //   flow: widen(N)
-//   lut: N * WIDTH + SCALE_W + 4 + clog2(N)
-//   ff: 2 * (N * WIDTH + SCALE_W) + 2 + clog2(N)
+//   lut: WIDTH + SCALE_W + 4 + clog2(N)
+//   ff: (N + 1) * WIDTH + 2 * SCALE_W + 2 + clog2(N)
 `default_nettype none
 module mx_widen #(
     parameter integer WIDTH   = 8,
@@ -29,34 +29,31 @@ module mx_widen #(
     end
   endgenerate
 
-  // The scale that came last stays beside the elements, which enter at the top and move down.
-  logic [N*WIDTH-1:0] part;
-  logic [SCALE_W-1:0] scale;
-  logic [CW-1:0] count;
-  logic full;  // part is complete, but the output was not free
+  // Elements enter at the top and move down, and the scale of the last beat stands above them.
   logic [N*WIDTH+SCALE_W-1:0] q;
   logic q_valid;
-  wire [N*WIDTH+SCALE_W-1:0] next = {in_data, part[N*WIDTH-1:WIDTH]};
-  wire take = in_valid && in_ready;
-  wire complete = take && count == CW'(N - 1);
+  logic [CW-1:0] count;  // of the beats in q, 0 where all are there
+  logic [WIDTH+SCALE_W-1:0] spare;  // holds the beat that arrived in a cycle in which out stalled
+  logic spare_valid;
   wire room = !q_valid || out_ready;
+  wire enter = spare_valid || in_valid;
 
-  assign in_ready  = !full;
+  assign in_ready  = !spare_valid;
   assign out_data  = q;
   assign out_valid = q_valid;
 
   always_ff @(posedge clk) begin
-    if (take) {scale, part} <= next;
-    if (take) count <= count == CW'(N - 1) ? CW'(0) : count + CW'(1);
-    if (room) begin
-      q       <= full ? {scale, part} : next;
-      q_valid <= full || complete;
-      full    <= 1'b0;
-    end else if (complete) full <= 1'b1;
+    if (in_ready) spare <= in_data;
+    if (room && enter) begin
+      q     <= {spare_valid ? spare : in_data, q[N*WIDTH-1:WIDTH]};
+      count <= count == CW'(N - 1) ? CW'(0) : count + CW'(1);
+    end
+    if (room) q_valid <= enter && count == CW'(N - 1);
+    spare_valid <= !room && enter;
     if (rst) begin
-      count   <= CW'(0);
-      full    <= 1'b0;
-      q_valid <= 1'b0;
+      count       <= CW'(0);
+      q_valid     <= 1'b0;
+      spare_valid <= 1'b0;
     end
   end
 endmodule

@@ -43,13 +43,16 @@ func absorb(file, top string) error {
 		return fmt.Errorf("the netlist of %s: %w", top, err)
 	}
 	a.index()
-	for _, name := range slices.Sorted(maps.Keys(a.cells)) {
-		switch c := a.cells[name]; c.Type {
-		case absorbing:
+	names := slices.Sorted(maps.Keys(a.cells))
+	for _, name := range names { // first: a register between both helps a block RAM more than an operand
+		if c := a.cells[name]; c.Type == storing {
+			a.stored(c)
+		}
+	}
+	for _, name := range names {
+		if c := a.cells[name]; c.Type == absorbing {
 			a.product(c)
 			a.operands(c)
-		case storing:
-			a.stored(c)
 		}
 	}
 	a.sweep()

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package route
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+)
+
+var update = flag.Bool("update", false, "write the page of module clocks anew")
+
+// alone are modules in a size as networks have them. A value such as "256x48.mem" names an image of 256 random words of
+// 48 bits.
+const alone = `stream_skid WIDTH=32
+stream_fifo WIDTH=32 DEPTH=16
+stream_fifo WIDTH=32 DEPTH=512
+stream_widen WIDTH=32 N=4
+stream_narrow WIDTH=32 N=4
+stream_cross WIDTH=32
+mem_ram WIDTH=32 DEPTH=512
+mem_rom WIDTH=128 DEPTH=64 IMAGE="64x128.mem"
+mem_rom WIDTH=32 DEPTH=1024 IMAGE="1024x32.mem"
+num_mul A_W=8 B_W=8
+num_mul A_W=16 B_W=16
+num_mul_float A_NAN=1
+num_add_tree N=16 IN_W=16 PIPE=2
+num_dot N=16 A_W=8 B_W=8 PIPE=2
+num_dot_low N=16 A_W=4 B_W=4
+num_dot_signs N=64
+num_offset IN_W=20 SHIFT=7
+num_rescale
+num_rsqrt
+num_log
+op_linear IN=64 OUT=32 IN_LANES=8 OUT_LANES=4 DOT_W=22 T_W=23 WEIGHTS="64x256.mem" CONSTS="8x64.mem"
+op_linear IN=256 OUT=64 IN_LANES=16 OUT_LANES=4 DOT_W=24 T_W=25 WEIGHTS="256x512.mem" CONSTS="16x64.mem"
+op_conv H=32 W=32 C=16 OC=16 STREAM_LANES=4 IN_LANES=8 OUT_LANES=4 DOT_W=24 T_W=25 WEIGHTS="72x256.mem" CONSTS="4x64.mem"
+op_conv H=8 W=8 C=8 OC=8 STREAM_LANES=8 IN_LANES=72 OUT_LANES=1 DOT_W=24 T_W=25 WEIGHTS="8x576.mem" CONSTS="8x16.mem"
+op_dwconv H=16 W=16 C=8 LANES=2 WEIGHTS="36x16.mem" CONSTS="4x32.mem"
+op_window H=32 W=32 C=16 IN_LANES=4 OUT_LANES=4
+op_window H=16 W=16 C=4 IN_LANES=4 OUT_LANES=36
+op_maxpool H=16 W=16 C=8
+op_maxpool H=16 W=16 C=8 KH=3 KW=3 PT=1 PL=1
+op_avgpool H=8 W=8 C=16 KH=8 KW=8 SH=8 SW=8
+op_table LANES=2 IMAGE="256x8.mem"
+op_scale WEIGHTS="2x16.mem" CONSTS="2x32.mem"
+op_interp IMAGE="256x48.mem"
+op_softmax ROWS=16 N=64
+op_norm ROWS=16 N=64 IMAGE="64x16.mem"
+op_attend_scores QUERIES=16 KEYS=16 ROW=16 HEADS=4 GROUPS=4 SIZE=16 F=4 R=2
+op_attend_sum QUERIES=16 KEYS=16 ROW=16 HEADS=4 GROUPS=4 SIZE=16 F=4 R=2
+op_recur HIDDEN=16 IN_LANES=4 OUT_LANES=1 STEPS=20 WEIGHTS="64x128.mem" TANH="256x32.mem" SIGMOID="256x32.mem" ROM_STYLE="block"
+mx_linear IN=64 OUT=32 RUN=64 K=16 IN_LANES=8 ROWS=4 WEIGHTS="64x256.mem" SCALES="32x16.mem" BIAS="32x16.mem"
+mx_encode IN_W=24 K=16 ROW=64`
+
+// aloneIn writes an emitted design of one module between registers.
+func aloneIn(t *testing.T, line string) string {
+	t.Helper()
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fields := strings.Fields(line)
+	var set []rtl.Param
+	for _, f := range fields[1:] {
+		name, value, _ := strings.Cut(f, "=")
+		set = append(set, rtl.Param{Name: name, Value: value})
+		var words, bits int
+		if n, _ := fmt.Sscanf(value, `"%dx%d.mem"`, &words, &bits); n == 2 {
+			put(strings.Trim(value, `"`), randomImage(words, bits))
+		}
+	}
+	files, err := rtl.Files(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		put(f.Name, string(f.Data))
+	}
+	ports, err := rtl.Signature(fields[0], set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outside, inside, links, values []string
+	for _, p := range set {
+		values = append(values, fmt.Sprintf(".%s(%s)", p.Name, p.Value))
+	}
+	for _, p := range ports {
+		if p.Name == "clk" || strings.HasSuffix(p.Name, "_clk") {
+			outside = append(outside, "input wire "+p.Name)
+			links = append(links, fmt.Sprintf(".%s(%s)", p.Name, p.Name))
+			continue
+		}
+		width := fmt.Sprintf("[%d:0] ", p.Width-1)
+		if p.Output {
+			outside = append(outside, "output reg "+width+p.Name)
+			inside = append(inside, fmt.Sprintf("  wire %su_%s;\n  always @(posedge CLOCK) %s <= u_%s;\n", width, p.Name, p.Name,
+				p.Name))
+		} else {
+			outside = append(outside, "input wire "+width+p.Name)
+			inside = append(inside, fmt.Sprintf("  reg %su_%s;\n  always @(posedge CLOCK) u_%s <= %s;\n", width, p.Name, p.Name,
+				p.Name))
+		}
+		links = append(links, fmt.Sprintf(".%s(u_%s)", p.Name, p.Name))
+	}
+	clock, _, _ := strings.Cut(strings.TrimPrefix(outside[0], "input wire "), ",")
+	put("alone.v", "module alone ("+strings.Join(outside, ", ")+");\n"+
+		strings.ReplaceAll(strings.Join(inside, ""), "CLOCK", clock)+
+		"  "+fields[0]+" #("+strings.Join(values, ", ")+") core ("+strings.Join(links, ", ")+");\nendmodule\n")
+	put("design.json", `{"top": "alone", "core": "`+fields[0]+`", "units": []}`)
+	return dir
+}
+
+// randomImage is a memory image of random words.
+func randomImage(words, bits int) string {
+	r, text := rand.New(rand.NewPCG(7, uint64(bits))), &strings.Builder{}
+	for range words {
+		for rest := bits; rest > 0; rest -= 32 {
+			fmt.Fprintf(text, "%0*x", (min(rest, 32)+3)/4, r.Uint32()>>(32-min(rest, 32)))
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// TestModuleClocks places and routes modules alone, and writes the page of their clocks if -update says so; without it,
+// the rows of the page are only held to be those of modules. With -run for some, the rows of the others stay.
+func TestModuleClocks(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "timing-modules.md")
+	page, err := os.ReadFile(path)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			rows[strings.TrimSpace(cells[1])+" "+strings.TrimSpace(cells[2])] = line
+		}
+	}
+	list := strings.Split(alone, "\n")
+	if !*update {
+		found := 0
+		for _, line := range list {
+			if rows[shown(line)] != "" {
+				found++
+			}
+		}
+		if found == 0 || found+2 != len(rows) {
+			t.Errorf("%d of %d rows are those of modules: %s", found, len(rows), modulesCommand)
+		}
+		return
+	}
+	tool := tools.NeedRoute(t, "ecp5")
+	text := fmt.Sprintf(modulesHead, modulesCommand)
+	for _, line := range list {
+		t.Run(strings.ReplaceAll(line, `"`, ""), func(t *testing.T) {
+			r, err := Route(t.Context(), aloneIn(t, line), Options{Part: "ecp5-85k", Tools: tool})
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, to := r.Path[0], r.Path[len(r.Path)-1]
+			rows[shown(line)] = fmt.Sprintf("| %s | %.1f | %.1f | %d | %d | %d | %d | %s | %s | %.0f %% |\n",
+				strings.Replace(shown(line), " ", " | ", 1), r.MHz, r.Median, r.LUT, r.FF, r.DSP, r.BRAM, from.Module, to.Module,
+				100*r.Wire/(r.Logic+r.Wire))
+			t.Logf("%.1f MHz", r.MHz)
+		})
+		text += rows[shown(line)]
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shown is how the page writes a module and its parameters, without memory images.
+func shown(line string) string {
+	fields := strings.Fields(line)
+	var set []string
+	for _, f := range fields[1:] {
+		if !strings.Contains(f, ".mem") {
+			set = append(set, strings.ReplaceAll(f, `"`, ""))
+		}
+	}
+	return fields[0] + " " + strings.Join(set, " ")
+}
+
+const modulesCommand = "go test -count=1 -timeout 3h -tags long -run '^TestModuleClocks$' -v ./sim/route -update"
+
+const modulesHead = `# Clocks of modules alone
+
+Written by
+
+    %s
+
+Modules of the library between registers, placed and routed alone (-run writes the rows of some anew), for ecp5-85k,
+speed grade 6, the slowest, with two seeds. Parameters that are not named have the defaults of the module. Memory images
+are random. The clock is that of the best seed, with the median beside it; nextpnr is asked for 200 MHz. The
+slowest path leads from one module to another, and wires are their share of it. [timing.md](timing.md) has whole
+networks.
+
+| module | parameters | MHz | median | LUT | FF | DSP | BRAM | from | to | wires |
+|---|---|--:|--:|--:|--:|--:|--:|---|---|--:|
+`
