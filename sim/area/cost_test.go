@@ -37,7 +37,6 @@ func TestModuleCosts(t *testing.T) {
 	tools.Need(t, "yosys")
 	modules := []single{
 		{"stream_skid", []string{"WIDTH", "32"}},
-		{"stream_widen", []string{"WIDTH", "32", "N", "4"}},
 		{"num_mul", []string{"A_W", "8", "B_W", "8"}},
 		{"num_mul", []string{"A_W", "4", "B_W", "4"}},
 		{"num_mul", []string{"A_W", "20", "B_W", "20"}},
@@ -91,6 +90,8 @@ func TestSessionCosts(t *testing.T) {
 		{"stream_cross", []string{"WIDTH", "129"}},
 		{"stream_cross", []string{"WIDTH", "41", "AW", "6"}},
 		{"stream_restart", nil},
+		{"stream_widen", []string{"WIDTH", "32", "N", "4"}},
+		{"mx_widen", []string{"WIDTH", "32", "N", "4"}},
 		{"stream_group", []string{"WIDTH", "32", "BEATS", "100", "GROUP", "2"}},
 		{"stream_group", []string{"WIDTH", "128", "BEATS", "1", "GROUP", "3"}},
 		{"stream_follow", []string{"WIDTH", "32", "BEATS", "100"}},
