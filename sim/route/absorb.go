@@ -190,13 +190,14 @@ func (a *absorber) product(c *mapped) {
 }
 
 // stored moves the flip-flops behind a block RAM into it, port by port. Words of 36 bits, which are read at port B,
-// leave through both ports.
+// leave through both ports; port A of a ROM then needs a clock for its register.
 func (a *absorber) stored(c *mapped) {
-	var groups [][]string
+	groups := [][]string{{"A"}, {"B"}}
 	if width, _ := strconv.ParseInt(c.Parameters["DATA_WIDTH_B"], 2, 32); width == 36 {
 		groups = [][]string{{"A", "B"}}
-	} else {
-		groups = [][]string{{"A"}, {"B"}}
+		if c.at("CEA") == zero && c.at("CLKA").constant() {
+			c.bind("CLKA", c.at("CLKB"))
+		}
 	}
 	for _, sides := range groups {
 		prefixes := make([]string, len(sides))
