@@ -44,15 +44,14 @@ func absorb(file, top string) error {
 	}
 	a.index()
 	names := slices.Sorted(maps.Keys(a.cells))
-	for _, name := range names { // first: a register between both helps a block RAM more than an operand
-		if c := a.cells[name]; c.Type == storing {
-			a.stored(c)
-		}
-	}
-	for _, name := range names {
-		if c := a.cells[name]; c.Type == absorbing {
-			a.product(c)
-			a.operands(c)
+	for _, kind := range []struct {
+		cell string
+		take func(*mapped)
+	}{{absorbing, a.product}, {storing, a.stored}, {absorbing, a.operands}} {
+		for _, name := range names {
+			if c := a.cells[name]; c.Type == kind.cell {
+				kind.take(c)
+			}
 		}
 	}
 	a.sweep()
@@ -110,10 +109,12 @@ type absorber struct {
 	register map[net]*mapped // the flip-flop that drives a net
 	takes    map[net]*mapped // the flip-flop that takes a net
 	readers  map[net]int     // how many read a net
+	operand  map[net]bool    // a multiplier without a register of its product reads a net
 }
 
 func (a *absorber) index() {
 	a.register, a.takes, a.readers = map[net]*mapped{}, map[net]*mapped{}, map[net]int{}
+	a.operand = map[net]bool{}
 	for _, c := range a.cells {
 		for port, bits := range c.Connections {
 			for _, b := range bits {
@@ -186,11 +187,16 @@ func (a *absorber) product(c *mapped) {
 	if k, ok := c.alike(registers); ok {
 		a.replace(c, registers, ports)
 		c.clocked("OUTPUT", k)
+		return
+	}
+	for i := range 18 {
+		a.operand[c.at(fmt.Sprint("A", i))], a.operand[c.at(fmt.Sprint("B", i))] = true, true
 	}
 }
 
 // stored moves the flip-flops behind a block RAM into it, port by port. Words of 36 bits, which are read at port B,
-// leave through both ports; port A of a ROM then needs a clock for its register.
+// leave through both ports; port A of a ROM then needs a clock for its register. Operands of a multiplier without a
+// register of its product keep theirs: it needs them more.
 func (a *absorber) stored(c *mapped) {
 	groups := [][]string{{"A"}, {"B"}}
 	if width, _ := strconv.ParseInt(c.Parameters["DATA_WIDTH_B"], 2, 32); width == 36 {
@@ -208,7 +214,7 @@ func (a *absorber) stored(c *mapped) {
 		}
 		registers, ports := a.behind(c, 18, prefixes...)
 		k, ok := alike(registers)
-		if !ok || !oneClock || k.clock != c.at("CLK"+sides[0]) {
+		if !ok || !oneClock || k.clock != c.at("CLK"+sides[0]) || slices.ContainsFunc(registers, a.slow) {
 			continue
 		}
 		a.replace(c, registers, ports)
@@ -219,6 +225,9 @@ func (a *absorber) stored(c *mapped) {
 		}
 	}
 }
+
+// slow says that a flip-flop drives an operand of a multiplier whose product has no register.
+func (a *absorber) slow(r *mapped) bool { return a.operand[r.at("Q")] }
 
 // behind lists the flip-flops that take the outputs of a cell, with its ports: none if anything else reads one.
 func (a *absorber) behind(c *mapped, n int, prefixes ...string) (registers []*mapped, ports []string) {
