@@ -4,12 +4,12 @@ package area
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"lathe/internal/tools"
+	"lathe/rtl/rtltest"
 	"lathe/sim/area/paths"
 )
 
@@ -132,14 +132,7 @@ func (s single) images(t *testing.T, dir string) {
 		if n, _ := fmt.Sscanf(value, `"%dx%d.mem"`, &words, &bits); n != 2 {
 			continue
 		}
-		r, text := rand.New(rand.NewPCG(7, uint64(bits))), &strings.Builder{}
-		for range words {
-			for rest := bits; rest > 0; rest -= 32 {
-				fmt.Fprintf(text, "%0*x", (min(rest, 32)+3)/4, r.Uint32()>>(32-min(rest, 32)))
-			}
-			text.WriteByte('\n')
-		}
-		write(t, dir, strings.Trim(value, `"`), text.String())
+		write(t, dir, strings.Trim(value, `"`), rtltest.RandomImage(words, bits))
 	}
 }
 

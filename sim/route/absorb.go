@@ -198,31 +198,36 @@ func (a *absorber) product(c *mapped) {
 // leave through both ports; port A of a ROM then needs a clock for its register. Operands of a multiplier without a
 // register of its product keep theirs: it needs them more.
 func (a *absorber) stored(c *mapped) {
-	groups := [][]string{{"A"}, {"B"}}
-	if width, _ := strconv.ParseInt(c.Parameters["DATA_WIDTH_B"], 2, 32); width == 36 {
-		groups = [][]string{{"A", "B"}}
-		if c.at("CEA") == zero && c.at("CLKA").constant() {
-			c.bind("CLKA", c.at("CLKB"))
-		}
+	if width, _ := strconv.ParseInt(c.Parameters["DATA_WIDTH_B"], 2, 32); width != 36 {
+		a.word(c, "A")
+		a.word(c, "B")
+		return
 	}
-	for _, sides := range groups {
-		prefixes := make([]string, len(sides))
-		oneClock := true
-		for i, side := range sides {
-			prefixes[i] = "DO" + side
-			oneClock = oneClock && c.at("CLK"+side) == c.at("CLK"+sides[0])
-		}
-		registers, ports := a.behind(c, 18, prefixes...)
-		k, ok := alike(registers)
-		if !ok || !oneClock || k.clock != c.at("CLK"+sides[0]) || slices.ContainsFunc(registers, a.slow) {
-			continue
-		}
-		a.replace(c, registers, ports)
-		for _, side := range sides {
-			c.Parameters["REGMODE_"+side] = "OUTREG"
-			c.bind("OCE"+side, k.enable)
-			a.readers[k.enable]++
-		}
+	if c.at("CEA") == zero && c.at("CLKA").constant() {
+		c.bind("CLKA", c.at("CLKB"))
+	}
+	a.word(c, "A", "B")
+}
+
+// word moves the flip-flops behind the ports through which a word leaves into a block RAM.
+func (a *absorber) word(c *mapped, sides ...string) {
+	prefixes := make([]string, len(sides))
+	for i, side := range sides {
+		prefixes[i] = "DO" + side
+	}
+	registers, ports := a.behind(c, 18, prefixes...)
+	k, ok := alike(registers)
+	for _, side := range sides {
+		ok = ok && k.clock == c.at("CLK"+side)
+	}
+	if !ok || slices.ContainsFunc(registers, a.slow) {
+		return
+	}
+	a.replace(c, registers, ports)
+	for _, side := range sides {
+		c.Parameters["REGMODE_"+side] = "OUTREG"
+		c.bind("OCE"+side, k.enable)
+		a.readers[k.enable]++
 	}
 }
 

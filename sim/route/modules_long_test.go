@@ -5,9 +5,9 @@
 package route
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +15,7 @@ import (
 
 	"lathe/internal/tools"
 	"lathe/rtl"
+	"lathe/rtl/rtltest"
 )
 
 var update = flag.Bool("update", false, "write the page of module clocks anew")
@@ -79,7 +80,7 @@ func aloneIn(t *testing.T, line string) string {
 		set = append(set, rtl.Param{Name: name, Value: value})
 		var words, bits int
 		if n, _ := fmt.Sscanf(value, `"%dx%d.mem"`, &words, &bits); n == 2 {
-			put(strings.Trim(value, `"`), randomImage(words, bits))
+			put(strings.Trim(value, `"`), rtltest.RandomImage(words, bits))
 		}
 	}
 	files, err := rtl.Files(fields[0])
@@ -97,42 +98,28 @@ func aloneIn(t *testing.T, line string) string {
 	for _, p := range set {
 		values = append(values, fmt.Sprintf(".%s(%s)", p.Name, p.Value))
 	}
+	clock := ""
 	for _, p := range ports {
 		if p.Name == "clk" || strings.HasSuffix(p.Name, "_clk") {
+			clock = cmp.Or(clock, p.Name)
 			outside = append(outside, "input wire "+p.Name)
 			links = append(links, fmt.Sprintf(".%s(%s)", p.Name, p.Name))
 			continue
 		}
-		width := fmt.Sprintf("[%d:0] ", p.Width-1)
+		inner, width := "u_"+p.Name, fmt.Sprintf("[%d:0] ", p.Width-1)
+		port, wire, to, from := "input wire ", "reg ", inner, p.Name
 		if p.Output {
-			outside = append(outside, "output reg "+width+p.Name)
-			inside = append(inside, fmt.Sprintf("  wire %su_%s;\n  always @(posedge CLOCK) %s <= u_%s;\n", width, p.Name, p.Name,
-				p.Name))
-		} else {
-			outside = append(outside, "input wire "+width+p.Name)
-			inside = append(inside, fmt.Sprintf("  reg %su_%s;\n  always @(posedge CLOCK) u_%s <= %s;\n", width, p.Name, p.Name,
-				p.Name))
+			port, wire, to, from = "output reg ", "wire ", p.Name, inner
 		}
-		links = append(links, fmt.Sprintf(".%s(u_%s)", p.Name, p.Name))
+		outside = append(outside, port+width+p.Name)
+		inside = append(inside, fmt.Sprintf("  %s%s%s;\n  always @(posedge %s) %s <= %s;\n", wire, width, inner, clock, to,
+			from))
+		links = append(links, fmt.Sprintf(".%s(%s)", p.Name, inner))
 	}
-	clock, _, _ := strings.Cut(strings.TrimPrefix(outside[0], "input wire "), ",")
-	put("alone.v", "module alone ("+strings.Join(outside, ", ")+");\n"+
-		strings.ReplaceAll(strings.Join(inside, ""), "CLOCK", clock)+
+	put("alone.v", "module alone ("+strings.Join(outside, ", ")+");\n"+strings.Join(inside, "")+
 		"  "+fields[0]+" #("+strings.Join(values, ", ")+") core ("+strings.Join(links, ", ")+");\nendmodule\n")
 	put("design.json", `{"top": "alone", "core": "`+fields[0]+`", "units": []}`)
 	return dir
-}
-
-// randomImage is a memory image of random words.
-func randomImage(words, bits int) string {
-	r, text := rand.New(rand.NewPCG(7, uint64(bits))), &strings.Builder{}
-	for range words {
-		for rest := bits; rest > 0; rest -= 32 {
-			fmt.Fprintf(text, "%0*x", (min(rest, 32)+3)/4, r.Uint32()>>(32-min(rest, 32)))
-		}
-		text.WriteByte('\n')
-	}
-	return text.String()
 }
 
 // TestModuleClocks places and routes modules alone, and writes the page of their clocks if -update says so; without it,
