@@ -57,15 +57,7 @@ func atRate(t *testing.T, model string, fps float64) (*driver.Hardware, error) {
 	text := fmt.Sprintf("[fold]\nmode = \"balance\"\nfps = %.1f\n", fps)
 	dir := examples + model + "/"
 	s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz", Plan: planFile(t, text)}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q.Emit(t.Context(), verilog.Options{Version: "test"})
+	return quantized(t, s).Emit(t.Context(), verilog.Options{Version: "test"})
 }
 
 // measured simulates random samples without stalls.

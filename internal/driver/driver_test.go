@@ -41,6 +41,20 @@ func job(t testing.TB, model, file, plan string, samples int) *driver.Job {
 	return j
 }
 
+// quantized is a source, imported and quantized.
+func quantized(t testing.TB, s driver.Source) *driver.Quantized {
+	t.Helper()
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := s.Quantize(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
 // compile is job with all samples.
 func compile(ctx context.Context, model, file, plan string) (*driver.Job, error) {
 	dir := examples + model + "/"

@@ -20,16 +20,7 @@ func TestPathsLarge(t *testing.T) {
 	if err := clitest.ImageNet(model, "resnet8", 32); err != nil {
 		t.Fatal(err)
 	}
-	s := driver.Source{Model: model}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	hw, err := quantized(t, driver.Source{Model: model}).Emit(t.Context(), verilog.Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,16 +20,8 @@ import (
 func balancedSource(t testing.TB, model, plan string) *driver.Quantized {
 	t.Helper()
 	dir := examples + model + "/"
-	s := driver.Source{Model: dir + "model.onnx", Plan: examples + "plans/" + plan + ".toml", Calibrate: dir + "calib.npz"}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return quantized(t, driver.Source{Model: dir + "model.onnx", Plan: examples + "plans/" + plan + ".toml",
+		Calibrate: dir + "calib.npz"})
 }
 
 // TestPlannedOnce counts how often the RTL columns are asked while a model is balanced, scheduled and emitted: once for
