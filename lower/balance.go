@@ -30,6 +30,8 @@ type Balance struct {
 	// Cost is what the whole design is predicted to take; Budget bounds it.
 	Cost   rtl.Cost `json:"cost"`
 	Budget Budget   `json:"budget"`
+	// Stores are the weights that lie elsewhere than synthesis would put them.
+	Stores []Store `json:"stores,omitempty"`
 	// Proof says why it is no faster, or no smaller.
 	Proof string `json:"proof"`
 }
@@ -59,6 +61,8 @@ type balancer struct {
 	tried  *tried
 	budget Budget
 	done   map[string]*scheduled // by the picks: weights raised further often choose the same again
+	loads  bool                  // weights may be loaded after reset although the plan does not say so
+	stores map[placed][]stored   // what memories has found
 }
 
 // scheduleBalanced is Schedule in the balance mode: at the rate asked for with least area, or as fast as the budget
@@ -75,6 +79,12 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 		search = b.byRate
 	}
 	best, proof, err := search()
+	if err != nil && b.mayLoad(err) {
+		b.loads = true
+		clear(b.done)
+		clear(b.stores)
+		best, proof, err = search()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +103,8 @@ func newBalancer(ctx context.Context, g *ir.Graph, plan *Plan, o Options) *balan
 	if o.Units == nil {
 		o.Units = &unit.Cache{}
 	}
-	return &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{}}
+	return &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{},
+		stores: map[placed][]stored{}}
 }
 
 // try evaluates the foldings of the graph; those that take more cycles than a limit need not be among them.
@@ -112,7 +123,8 @@ func (b *balancer) try(limit int) error {
 func (b *balancer) describe(d *scheduled, proof string) *Balance {
 	ii := d.report.Interval()
 	return &Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
-		Reached: b.rate(ii), Cost: d.cost, Budget: b.budget, Proof: proof, Bottleneck: d.bottleneck(d.report.II())}
+		Reached: b.rate(ii), Cost: d.cost, Budget: b.budget, Stores: b.placedStores(d), Proof: proof,
+		Bottleneck: d.bottleneck(d.report.II())}
 }
 
 // rate is samples a second at an initiation interval.
@@ -270,9 +282,9 @@ const boosts = 5
 func (b *balancer) estimateFits(cycles int) bool {
 	w := b.weights()
 	for range boosts {
-		_, cost := balance.Choose(b.tried.layers, cycles, w)
+		picks, cost := balance.Choose(b.tried.layers, cycles, w)
 		over := b.over(cost)
-		if over == nil {
+		if over == nil || b.moved(b.tried.foldings(picks), cost, 1) != nil {
 			return true
 		}
 		w = raised(w, over)

@@ -17,11 +17,11 @@ import (
 )
 
 // folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes; the
-// lanes of the stream into it; the length of its rows of keys where they are padded, else 0; and what multiplies, ""
-// where nothing does or nothing was chosen. Rules of the plan win.
+// lanes of the stream into it; the length of its rows of keys where they are padded, else 0; what multiplies, "" where
+// nothing does or nothing was chosen; and a word of stores, "" where its weights stay. Rules of the plan win.
 type folding struct {
 	in, out, stream, row int
-	dsp                  string
+	dsp, store           string
 }
 
 // foldingOf is the folding that n has.
@@ -30,7 +30,7 @@ func foldingOf(n *ir.Node) folding {
 	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
 		out = n.HW.Rows
 	}
-	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.DSP}
+	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.DSP, ""}
 }
 
 // foldings are the choices of a graph, by the names of its nodes.
@@ -62,6 +62,7 @@ func (f foldings) multipliers(n *ir.Node) string {
 type tried struct {
 	layers  []balance.Layer
 	nodes   []*ir.Node
+	laner   *laner
 	units   *unit.Cache      // of one node at a time: most foldings are never asked for again
 	turns   map[*ir.Node]int // of units that layers share
 	unknown []string         // modules that do not state what they cost
@@ -80,7 +81,7 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{turns: ring.Turns(g)}
+	t := &tried{laner: l, turns: ring.Turns(g)}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -139,7 +140,7 @@ func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 	kept := n.HW
 	defer func() { n.HW = kept }()
 	t.units = &unit.Cache{}
-	e := evaluation{tried: t, laner: l, node: n, known: map[folding]int{}}
+	e := evaluation{tried: t, node: n, known: map[folding]int{}}
 	e.option(foldingOf(n)) // first, so that it comes first among equals
 	sharing := l.sharing(n)
 	for _, length := range l.lengths(n) {
@@ -170,7 +171,6 @@ func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 // evaluation collects the options of one node.
 type evaluation struct {
 	*tried
-	laner *laner
 	node  *ir.Node
 	list  []balance.Option
 	known map[folding]int // places in the list; -1 for what is not legal

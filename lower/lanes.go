@@ -125,11 +125,12 @@ func (l *laner) rules(n *ir.Node) asked {
 			a.style = ir.StyleUnroll
 		}
 	}
-	if a.mem == "" {
-		a.mem = "auto"
-	}
 	if a.weights == "" {
 		a.weights = l.plan.Memory.Weights
+	}
+	l.chosen.store(n, &a)
+	if a.mem == "" {
+		a.mem = "auto"
 	}
 	if a.dsp = l.dsp(a); a.dsp == "auto" {
 		a.dsp = l.chosen.multipliers(n)

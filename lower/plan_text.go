@@ -309,6 +309,7 @@ func (t *planText) lanes(r *Report) {
 		t.line("\n%-32s # %s", "# [[fold.rule]]", about)
 		t.line("# %s", matchLine(u.Node))
 		t.line("# in_lanes = %d\n# out_lanes = %d", u.InLanes, u.OutLanes)
+		t.store(r.Balance, u.Node)
 	}
 }
 

@@ -14,32 +14,44 @@ type scheduled struct {
 	graph  *ir.Graph
 	report *Report
 	cost   rtl.Cost
+	chosen foldings
 }
 
+// rounds bounds how often stores move: once for the units, and again for the FIFOs.
+const rounds = 3
+
 // schedule runs the whole pipeline with one choice. With ifFits it stops in front of the FIFOs, which take the longest,
-// where the rest alone is beyond the budget: the result is no more than that cost.
+// where the rest alone is beyond the budget: the result is no more than that cost. Stores of weights that are beyond it
+// move.
 func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
 	key := fmt.Sprint(picks)
 	if d := b.done[key]; d != nil {
 		return d, nil
 	}
-	chosen := foldings{}
-	for i, n := range b.tried.nodes {
-		o := b.tried.layers[i].Options[picks[i]]
-		chosen[n.Name] = folding{o.In, o.Asked, o.Stream, o.Row, o.DSP}
+	chosen := b.tried.foldings(picks)
+	for round := 1; ; round++ {
+		d, err := b.begin(chosen)
+		if err != nil {
+			return nil, err
+		}
+		d.cost = d.report.Cost()
+		next := b.moved(chosen, d.cost, round)
+		if next == nil && ifFits && b.over(d.cost) != nil {
+			return &scheduled{cost: d.cost}, nil
+		}
+		if next == nil {
+			if err := d.finish(); err != nil {
+				return nil, err
+			}
+			next = b.moved(chosen, d.cost, round)
+		}
+		if next == nil {
+			d.chosen = chosen
+			b.done[key] = &d.scheduled
+			return &d.scheduled, nil
+		}
+		chosen = next
 	}
-	d, err := b.begin(chosen)
-	if err != nil {
-		return nil, err
-	}
-	if d.cost = d.report.Cost(); ifFits && b.over(d.cost) != nil {
-		return &scheduled{cost: d.cost}, nil
-	}
-	if err := d.finish(); err != nil {
-		return nil, err
-	}
-	b.done[key] = &d.scheduled
-	return &d.scheduled, nil
 }
 
 // begun is a design that lacks only the last pass, size_fifos.

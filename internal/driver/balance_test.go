@@ -3,10 +3,13 @@
 package driver_test
 
 import (
+	"strings"
 	"testing"
 
 	"lathe/internal/driver"
 	"lathe/internal/tools"
+	"lathe/lower"
+	"lathe/lower/lowertest"
 	"lathe/sim/area"
 	"lathe/sim/area/paths"
 )
@@ -28,6 +31,44 @@ func TestBalanced(t *testing.T) {
 			}
 			if b.FPS > 0 && b.Reached < b.FPS {
 				t.Errorf("%g samples a second, %g were asked for", b.Reached, b.FPS)
+			}
+		})
+	}
+}
+
+// TestBalancedStores proves weights in each memory that bounds move them to: UltraRAM, loaded after reset, LUTs and
+// block RAM.
+func TestBalancedStores(t *testing.T) {
+	const plan = "[target]\npart = \"xcku5p-ffvb676-2-e\"\n[fold]\nmode = \"balance\"\n"
+	cases := []struct{ plan, want string }{
+		{"fps = 3000\nmax_dsp = 4\nmax_bram = 1\n", "conv2 ultra, fc ultra"},
+		{"fps = 3000\nmax_dsp = 4\nmax_lut = 1000\n", "conv1 block"},
+		{"fps = 30000\nmax_dsp = 13\nmax_bram = 2\n", "conv2 distributed"},
+	}
+	for _, c := range cases[:tools.Sample(1, len(cases))] {
+		t.Run(c.want, func(t *testing.T) {
+			t.Parallel()
+			b := lowertest.New(t, 4)
+			x := b.Conv("conv2", b.Conv("conv1", b.Input("x", 1, 4, 8, 8), 16, 3, 1, 1, 1, true), 32, 3, 2, 1, 1, true)
+			p, err := lower.ParsePlan("plan.toml", []byte(plan+c.plan))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := graphJob(t, b.Done(b.Linear("fc", b.Flatten("flat", x), 12, true)), p, 4)
+			j.Stalls, j.Seeds = 30, []uint64{1, 2}
+			var stores []string
+			for _, s := range j.HW.Schedule.Balance.Stores {
+				stores = append(stores, s.Node+" "+s.Memory)
+			}
+			if got := strings.Join(stores, ", "); got != c.want {
+				t.Errorf("%s; want %s", got, c.want)
+			}
+			check, err := engines(t).Verify(t.Context(), j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check.Mismatches != 0 || check.Outputs == 0 || check.II != j.HW.Schedule.Balance.Cycles {
+				t.Errorf("%d of %d codes differ: %v; %g cycles a sample", check.Mismatches, check.Outputs, check.First, check.II)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
+	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/lower"
 	"lathe/lower/lowertest"
@@ -68,6 +69,12 @@ func TestLoop(t *testing.T) {
 func layered(t *testing.T, seed uint64, p *lower.Plan) driver.Job {
 	t.Helper()
 	g, _ := lowertest.Layers(t, seed)
+	return graphJob(t, g, p, seed)
+}
+
+// graphJob is a job of a float graph under a plan, with random samples.
+func graphJob(t *testing.T, g *ir.Graph, p *lower.Plan, seed uint64) driver.Job {
+	t.Helper()
 	q, report, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
 	if err != nil {
 		t.Fatal(err)

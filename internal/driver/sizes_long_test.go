@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"lathe/internal/clitest"
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 )
 
@@ -52,6 +54,34 @@ func TestLargeNetworks(t *testing.T) {
 				t.Logf("%s %dx%d, %s: %s", name, side, side, what, spent(t, dir, args...))
 			}
 		}
+	}
+}
+
+// TestUltra fits ResNet-18 at 8 bits, whose weights are more than all block RAMs of the part hold, with UltraRAM.
+func TestUltra(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "resnet18.onnx")
+	if err := clitest.ImageNet(model, "resnet18", 224); err != nil {
+		t.Fatal(err)
+	}
+	const plan = "[target]\npart = \"xcvu9p-flga2104-2-i\"\n[fold]\nmode = \"balance\"\n"
+	for _, more := range []string{"", "fps = 100\n", "fps = 100\n[memory]\nweights = \"rom\"\n"} {
+		s := driver.Source{Model: model, Plan: planFile(t, plan+more)}
+		r, err := quantized(t, s).Schedule(t.Context())
+		if strings.Contains(more, "rom") {
+			if diag.CodeOf(err) != "L0456" || !strings.Contains(err.Error(), "block RAM more than xcvu9p-flga2104-2-i has") {
+				t.Errorf("ROMs: %v", err)
+			}
+			t.Log(err)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.Cost()
+		if c.BRAM > 2*2160 || c.URAM > 960 || c.URAM == 0 || r.Balance.Cost != c {
+			t.Errorf("%s: %+v", more, c)
+		}
+		t.Logf("%s: %+v, %g samples a second, %+v", more, c, r.Balance.Reached, r.Balance.Stores)
 	}
 }
 
