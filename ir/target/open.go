@@ -29,6 +29,8 @@ type Family struct {
 	Synth string
 	// Before is a command of Yosys for the design as it is read.
 	Before string
+	// Clocks is a command of Yosys for the flip-flops, before they become those of the family.
+	Clocks string
 	// Bare says that nextpnr places a design without its pins; others get a ring of registers with few pins.
 	Bare bool
 	// Speeds are the speed grades, slowest first; none where the device says it.
@@ -47,10 +49,11 @@ type Family struct {
 // Families lists the series.
 func Families() []Family {
 	return []Family{
-		{"ecp5", "synth_ecp5 -abc9", "", true, []string{"6", "7", "8"},
+		// A reset that counts only with the enable, which Yosys makes of data, would cost a gate for each such reset.
+		{"ecp5", "synth_ecp5 -abc9", "", "dffunmap -srst-only t:$_SDFFCE_*", true, []string{"6", "7", "8"},
 			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "", "--textcfg", "ecppack",
 			[]string{"--lpf"}},
-		{"ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", false, nil, // it has none
+		{"ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", "", false, nil, // it has none
 			"ICESTORM_LC", "", "ICESTORM_DSP", "ICESTORM_RAM", "DFF_ENABLE", "--asc", "icepack",
 			[]string{"--pcf-allow-unconstrained", "--pcf"}},
 	}

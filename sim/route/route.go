@@ -143,7 +143,7 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	}
 	o.Progress("Yosys")
 	flags := strings.Join(append([]string{family.Synth}, part.Synth...), " ")
-	commands := ring + family.Before + "\n" + synthesis(flags, d.root)
+	commands := ring + family.Before + "\n" + synthesis(flags, family.Clocks, d.root)
 	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, commands,
 		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
 	if err != nil && strings.Contains(err.Error(), "DSP48E2") {
@@ -186,9 +186,9 @@ const mapping = `scratchpad -set abc9.script "+&scorr; &sweep; &ps; &if {C} {W} 
 
 // synthesis leaves out the last step of the command, in which cells and wires that mapping made get names of signals
 // nearby, be they of other instances.
-func synthesis(flags, top string) string {
-	return mapping + flags +
-		" -top " + top + " -run begin:check\nhierarchy -check\nblackbox =A:whitebox\nwrite_json netlist.json\n"
+func synthesis(flags, clocks, top string) string {
+	return mapping + flags + " -top " + top + " -run begin:map_ffs\n" + clocks + "\n" + flags +
+		" -run map_ffs:check\nhierarchy -check\nblackbox =A:whitebox\nwrite_json netlist.json\n"
 }
 
 func (o Options) filled() Options {
