@@ -9,10 +9,31 @@ import (
 	"os"
 )
 
+// TinyNet writes one of the four networks of MLPerf Tiny, of random weights: resnet8, mobilenetv1-0.25, ds-cnn or
+// autoencoder, for the inputs that the benchmark has.
+func TinyNet(path, name string) error {
+	n := newImageNet()
+	switch name {
+	case "resnet8":
+		return ImageNet(path, name, 32)
+	case "mobilenetv1-0.25":
+		return ImageNet(path, name, 96)
+	case "ds-cnn":
+		n.model.inputs = list(value("x", 1, 1, 49, 10))
+		n.dsCNN()
+	case "autoencoder":
+		n.model.inputs = list(value("x", 1, 640))
+		n.autoencoder()
+	default:
+		return fmt.Errorf("no network %q", name)
+	}
+	return os.WriteFile(path, n.model.encode(), 0o600)
+}
+
 // ImageNet writes a network of the given name, of random weights, for an image of side x side pixels.
 func ImageNet(path, name string, side int) error {
-	n := &imageNet{r: rand.New(rand.NewPCG(1, 2))}
-	n.model.inputs, n.model.outputs = list(value("x", 1, 3, side, side)), list(value("y"))
+	n := newImageNet()
+	n.model.inputs = list(value("x", 1, 3, side, side))
 	n.floats("low", 0, 1)
 	n.floats("high", 6, 1)
 	switch name {
@@ -34,6 +55,12 @@ type imageNet struct {
 	model onnxModel
 	r     *rand.Rand
 	names int
+}
+
+func newImageNet() *imageNet {
+	n := &imageNet{r: rand.New(rand.NewPCG(1, 2))}
+	n.model.outputs = list(value("y"))
+	return n
 }
 
 // floats adds a tensor: a single value, or random ones of the given deviation.
@@ -62,15 +89,19 @@ func (n *imageNet) op(op, ins string, attrs ...message) string {
 	return out
 }
 
-// conv is a convolution of groups with a bias.
+// conv is a convolution of groups with a bias and a square kernel.
 func (n *imageNet) conv(x string, in, out, kernel, stride, groups int64) string {
-	n.names++
-	deviation := math.Sqrt(2 / float64(in/groups*kernel*kernel))
-	w := n.floats(fmt.Sprint("w", n.names), deviation, out, in/groups, kernel, kernel)
-	b := n.floats(fmt.Sprint("b", n.names), 0.1, out)
 	pad := kernel / 2
-	return n.op("Conv", x+" "+w+" "+b, intsAttr("kernel_shape", kernel, kernel), intsAttr("strides", stride, stride),
-		intsAttr("pads", pad, pad, pad, pad), intAttr("group", groups))
+	return n.convolve(x, in, out, kernel, kernel, stride, groups, pad, pad, pad, pad)
+}
+
+func (n *imageNet) convolve(x string, in, out, high, wide, stride, groups int64, pads ...int64) string {
+	n.names++
+	deviation := math.Sqrt(2 / float64(in/groups*high*wide))
+	w := n.floats(fmt.Sprint("w", n.names), deviation, out, in/groups, high, wide)
+	b := n.floats(fmt.Sprint("b", n.names), 0.1, out)
+	return n.op("Conv", x+" "+w+" "+b, intsAttr("kernel_shape", high, wide), intsAttr("strides", stride, stride),
+		intsAttr("pads", pads...), intAttr("group", groups))
 }
 
 func (n *imageNet) relu(x string) string { return n.op("Relu", x) }
@@ -79,9 +110,13 @@ func (n *imageNet) clip(x string) string { return n.op("Clip", x+" low high") }
 
 // classes ends the network.
 func (n *imageNet) classes(x string, in, out int64) {
-	x = n.op("Flatten", n.op("GlobalAveragePool", x))
-	w, b := n.floats("wy", math.Sqrt(1/float64(in)), out, in), n.floats("by", 0.1, out)
-	n.model.nodes = append(n.model.nodes, node("y", "Gemm", x+" "+w+" "+b, "y", intAttr("transB", 1)))
+	n.linear(n.op("Flatten", n.op("GlobalAveragePool", x)), "y", in, out)
+}
+
+func (n *imageNet) linear(x, y string, in, out int64) string {
+	w, b := n.floats("w"+y, math.Sqrt(1/float64(in)), out, in), n.floats("b"+y, 0.1, out)
+	n.model.nodes = append(n.model.nodes, node(y, "Gemm", x+" "+w+" "+b, y, intAttr("transB", 1)))
+	return y
 }
 
 func (n *imageNet) mobileNetV2() {
@@ -138,4 +173,20 @@ func (n *imageNet) mobileNetV1() {
 		x, c = n.relu(n.conv(x, c, b[0], 1, 1, 1)), b[0]
 	}
 	n.classes(x, c, 2)
+}
+
+func (n *imageNet) dsCNN() {
+	x := n.relu(n.convolve("x", 1, 64, 10, 4, 2, 1, 4, 1, 5, 1))
+	for range 4 {
+		x = n.relu(n.conv(n.relu(n.conv(x, 64, 64, 3, 1, 64)), 64, 64, 1, 1, 1))
+	}
+	n.classes(x, 64, 12)
+}
+
+func (n *imageNet) autoencoder() {
+	x, c := "x", int64(640)
+	for i, out := range []int64{128, 128, 128, 128, 8, 128, 128, 128, 128} {
+		x, c = n.relu(n.linear(x, fmt.Sprint("fc", i), c, out)), out
+	}
+	n.linear(x, "y", c, 640)
 }
