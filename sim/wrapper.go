@@ -177,6 +177,7 @@ func (s *Spec) glue() string {
 	}
 	fmt.Fprintf(&b, "    (void)trace_file;\n}\nLathePort* dut_ports(int* n) { *n = %d; return ports; }\n", len(wires))
 	b.WriteString("uint8_t* dut_clk() { return &top->clk; }\nuint8_t* dut_rst() { return &top->rst; }\n")
+	fmt.Fprintf(&b, "uint32_t dut_settle() { return %d; }\n", s.Settle)
 	b.WriteString("void dut_eval() { top->eval(); }\n")
 	if s.Trace {
 		b.WriteString("void dut_dump(uint64_t t) { if (trace) trace->dump(t); }\n")

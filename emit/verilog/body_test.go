@@ -64,7 +64,7 @@ func TestBody(t *testing.T) {
 		*u.Cost != without.Cost.Add(fifo.Cost) {
 		t.Errorf("%+v, %+v", u, u.Cost)
 	}
-	end := " stream_last.sv " + u.Module + ".sv g_core.sv g.v"
+	end := " stream_last.sv stream_reset.sv " + u.Module + ".sv g_core.sv g.v"
 	if names := strings.Join(d.Sources(), " "); !strings.HasSuffix(names, end) {
 		t.Error(names)
 	}

@@ -45,7 +45,7 @@ func enters(p emit.Port, group int, first bool) []netlist.Item {
 		rest = append(rest, netlist.Slice{Of: p.Stream + "_tdata", High: p.TData - 1, Low: p.Width})
 	}
 	u.Ports = append(u.Ports, netlist.Stream("in", netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1},
-		netlist.Ref(p.Stream+"_tvalid"), netlist.Ref(p.Stream+"_tready"))...)
+		offered(p), goes(p))...)
 	u.Ports = append(u.Ports, wiresOf(c).to("out")...)
 	for _, port := range [][2]string{{"room", room}, {"begins", "begins"}, {"zeros", "zeros"}} {
 		u.Ports = append(u.Ports, netlist.Connection{Port: port[0], To: netlist.Ref(port[1])})

@@ -51,8 +51,8 @@ func session(d *emit.Design) []netlist.Item {
 	unit := &netlist.Instance{Module: "stream_session", Name: "session", Ports: netlist.Clocked("ap_clk", "rst"),
 		Params: []netlist.Param{{Name: "TOKENS", Value: fmt.Sprint(d.Tokens)},
 			{Name: "BEATS", Value: fmt.Sprint(in.Beats / d.Tokens)}, {Name: "OUTS", Value: fmt.Sprint(len(idle))}}}
-	for _, c := range [][2]string{{"in_last", in.Stream + "_tlast"}, {"in_valid", in.Stream + "_tvalid"},
-		{"in_ready", in.Stream + "_tready"}, {"core_valid", in.CoreStream + "_valid"},
+	for _, c := range [][2]string{{"in_last", in.Stream + "_tlast"}, {"in_valid", in.Stream + "_offered"},
+		{"in_ready", in.Stream + "_taken"}, {"core_valid", in.CoreStream + "_valid"},
 		{"core_ready", in.CoreStream + "_ready"}} {
 		unit.Ports = append(unit.Ports, netlist.Connection{Port: c[0], To: netlist.Ref(c[1])})
 	}

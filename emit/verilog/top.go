@@ -142,7 +142,7 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	}
 	m := &netlist.Module{Name: d.Single, Comment: comment(o, d.Single, d.Name+" with AXI4-Stream ports"),
 		Ports: []netlist.Port{clockPort("ap_clk", streams, "ap_rst_n"), resetPort("ap_rst_n")},
-		Items: []netlist.Item{netlist.Wire{Name: "rst", Value: netlist.Not{X: netlist.Ref("ap_rst_n")}}}}
+		Items: resets(d)}
 	core := &netlist.Instance{Module: d.Core, Name: "core", Ports: netlist.Clocked("ap_clk", "rst")}
 	if d.Tokens > 0 {
 		core.Ports = netlist.Clocked("ap_clk", "core_rst")
@@ -186,6 +186,30 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	m.Items = append(m.Items, netlist.Blank{}, core)
 	return m
 }
+
+// resets registers the reset and, while it lasts, shows no beat of an input to the core, and takes none.
+func resets(d *emit.Design) []netlist.Item {
+	items := []netlist.Item{netlist.Wire{Name: "rst"}, &netlist.Instance{Module: "stream_reset", Name: "reset",
+		Ports: []netlist.Connection{{Port: "clk", To: netlist.Ref("ap_clk")}, {Port: "rst_n", To: netlist.Ref("ap_rst_n")},
+			{Port: "rst", To: netlist.Ref("rst")}}}}
+	for _, p := range d.Ports {
+		if p.Input {
+			runs := func(what netlist.Expr) netlist.Expr {
+				return netlist.All{X: netlist.Concat{netlist.Not{X: netlist.Ref("rst")}, what}}
+			}
+			items = append(items, netlist.Wire{Name: p.Stream + "_taken"},
+				netlist.Wire{Name: p.Stream + "_offered", Value: runs(netlist.Ref(p.Stream + "_tvalid"))},
+				netlist.Assign{To: netlist.Ref(p.Stream + "_tready"), From: runs(goes(p))})
+		}
+	}
+	return items
+}
+
+// offered says that an input has a beat for what stands behind it.
+func offered(p emit.Port) netlist.Expr { return netlist.Ref(p.Stream + "_offered") }
+
+// goes says that what stands behind an input takes a beat.
+func goes(p emit.Port) netlist.Expr { return netlist.Ref(p.Stream + "_taken") }
 
 // clockPort is a clock and the interfaces that keep to it.
 func clockPort(name string, interfaces []string, reset string) netlist.Port {
@@ -243,9 +267,9 @@ func axisInput(p emit.Port, tokens int) []netlist.Item {
 	items := append(axisHead(p, tokens), netlist.Wire{Name: c + "_data", Width: p.Width,
 		Value: netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1}})
 	if tokens == 0 {
-		items = append(items, netlist.Wire{Name: c + "_valid", Value: netlist.Ref(p.Stream + "_tvalid")},
+		items = append(items, netlist.Wire{Name: c + "_valid", Value: offered(p)},
 			netlist.Wire{Name: c + "_ready"},
-			netlist.Assign{To: netlist.Ref(p.Stream + "_tready"), From: netlist.Ref(c + "_ready")})
+			netlist.Assign{To: goes(p), From: netlist.Ref(c + "_ready")})
 	}
 	if len(rest) == 0 {
 		return items

@@ -274,7 +274,7 @@ func (b *builder) ports() error {
 
 // sources fills Files and Units.
 func (b *builder) sources(o Options) error {
-	modules := []string{"stream_last"}
+	modules := []string{"stream_last", "stream_reset"}
 	if b.design.Group > 1 {
 		modules = append(modules, "stream_group", "stream_follow", "stream_ungroup")
 	}
@@ -282,7 +282,7 @@ func (b *builder) sources(o Options) error {
 		modules = append(modules, "stream_frames")
 	}
 	if b.design.Tokens > 0 {
-		modules = []string{"stream_session", "stream_answer"}
+		modules = []string{"stream_session", "stream_answer", "stream_reset"}
 	}
 	if b.design.StreamMHz > 0 {
 		modules = append(modules, "stream_cross", "stream_restart")

@@ -242,8 +242,8 @@ void Run::reset(uint64_t cycles) {
         port.first.assign(frames, kNever);
         port.final.assign(frames, kNever);
     }
-    *dut_rst() = 1;
-    for (uint64_t i = 0; i < cycles; ++i) {
+    for (uint64_t i = 0; i < cycles + dut_settle(); ++i) {
+        *dut_rst() = i < cycles;
         for (Port& port : ports) {
             if (port.p->kind == 'i') *port.p->valid = 0, garbage(port);
             if (port.p->kind == 'o') *port.p->ready = random.next() >> 63;
