@@ -29,7 +29,7 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.Float64Var(&f.fps, "fps", 0, "samples a second to reach, with the least hardware that does")
 	all.StringVar(&f.part, "part", "", "the FPGA, see lathe list targets: xc7a100t")
 	all.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
-	all.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two in one, chain to sum as well, "+
+	all.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two or four in one, chain to sum as well, "+
 		"none for LUTs, auto for what costs less")
 	all.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
 	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+

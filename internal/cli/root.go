@@ -241,12 +241,13 @@ func apart(c *cobra.Command, args []string) error {
 		}
 		return file{"--" + flag, f.Value.String()}, true
 	}
-	for _, flag := range []string{"plan", "calibrate", "calibrate-labels", "inputs", "bind", "labels", "in"} {
+	for _, flag := range []string{"plan", "calibrate", "calibrate-labels", "inputs", "bind", "labels", "in",
+		"pins"} {
 		if f, ok := value(flag); ok {
 			files = append(files, f)
 		}
 	}
-	for _, flag := range []string{"output", "out", "json", "svg", "fst", "html", "csv", "write-plan"} {
+	for _, flag := range []string{"output", "out", "json", "svg", "fst", "html", "csv", "write-plan", "bitstream"} {
 		f, ok := value(flag)
 		if !ok {
 			continue

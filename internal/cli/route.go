@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/ir/target"
 	"lathe/sim/route"
 )
 
@@ -20,7 +21,7 @@ func (a *App) route() *cobra.Command {
 		Long: "Maps the design in DIR, which emit-verilog wrote, with Yosys, and places and routes it with nextpnr, once\n" +
 			"for each seed. Prints the clock that the best of them reaches, the cells, and the slowest path\n" +
 			"with the layer of each hop. The design is routed without pins, on iCE40 in a ring of registers, unless\n" +
-			"--bitstream asks for a file that configures the device. DIR then holds the result, route.json, and the floor\n" +
+			"--pins fixes some or --bitstream asks for a file that configures the device. DIR then holds the result, route.json, and the floor\n" +
 			"plan, route.svg. With --clock, exit status 1 where it is not reached.",
 		Example: "  lathe route out/ --part ecp5-85k --seeds 4 --json routed.json", Args: exactly("DIR")}
 	f := c.Flags()
@@ -37,9 +38,16 @@ func (a *App) route() *cobra.Command {
 		if o.Seeds < 1 || clock != 0 && !(clock >= 1 && clock <= 2000) || o.Timeout <= 0 {
 			return usagef("--seeds and --timeout must be positive, and --clock lie within 1..2000")
 		}
+		if _, _, _, err := target.FindOpen(o.Part); err != nil {
+			return &usageError{err}
+		}
+		if o.Bitstream = bitstream != ""; o.Bitstream {
+			if err := writable(bitstream, "L0920"); err != nil {
+				return err
+			}
+		}
 		p := progress{app: a}
 		defer p.finish()
-		o.Bitstream = bitstream != ""
 		o.ClockMHz, o.Progress = clock, func(step string) { p.Report(step, 0, 0) }
 		r, err := route.Route(c.Context(), args[0], o)
 		p.finish()

@@ -14,9 +14,8 @@ type Open struct {
 	Name, Device string
 	// Family is one of those of Families.
 	Family string
-	// LUT and FF count 4-input tables and flip-flops, DSP multipliers, BRAM blocks of memory, Pins those of the package
-	// that a design can use.
-	LUT, FF, DSP, BRAM, Pins int
+	// Pins are those of the package that a design can use. Source: what nextpnr reports.
+	Pins int
 	// Args choose the device for nextpnr, the slowest speed grade where there are several; Synth for Yosys.
 	Args, Synth []string
 }
@@ -59,20 +58,20 @@ func Families() []Family {
 	}
 }
 
-// Opens lists the devices, small ones first within a family. Source: what nextpnr reports of each.
+// Opens lists the devices, small ones first within a family.
 func Opens() []Open {
-	ecp5 := func(size, device string, lut, dsp, bram, pins int) Open {
-		return Open{"ecp5-" + size, device, "ecp5", lut, lut, dsp, bram, pins,
+	ecp5 := func(size, device string, pins int) Open {
+		return Open{"ecp5-" + size, device, "ecp5", pins,
 			[]string{"--" + size, "--package", "CABGA381", "--lpf-allow-unconstrained"}, nil}
 	}
 	return []Open{
-		ecp5("12k", "LFE5U-12F", 24_288, 28, 56, 197),
-		ecp5("25k", "LFE5U-25F", 24_288, 28, 56, 197),
-		ecp5("45k", "LFE5U-45F", 43_848, 72, 108, 203),
-		ecp5("85k", "LFE5U-85F", 83_640, 156, 208, 205),
-		{"ice40-up5k", "iCE40UP5K", "ice40", 5_280, 5_280, 8, 30, 39, []string{"--up5k", "--package", "sg48"},
+		ecp5("12k", "LFE5U-12F", 197),
+		ecp5("25k", "LFE5U-25F", 197),
+		ecp5("45k", "LFE5U-45F", 203),
+		ecp5("85k", "LFE5U-85F", 205),
+		{"ice40-up5k", "iCE40UP5K", "ice40", 39, []string{"--up5k", "--package", "sg48"},
 			[]string{"-device", "u", "-dsp"}},
-		{"ice40-hx8k", "iCE40HX8K", "ice40", 7_680, 7_680, 0, 32, 206, []string{"--hx8k", "--package", "ct256"},
+		{"ice40-hx8k", "iCE40HX8K", "ice40", 206, []string{"--hx8k", "--package", "ct256"},
 			[]string{"-device", "hx"}},
 	}
 }

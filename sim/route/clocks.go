@@ -42,8 +42,8 @@ func (n *nextpnr) clocks(w *written) (first string, all []Clock) {
 	return first, all
 }
 
-// better says that r is the result to keep: it reaches the clock that placement aims at, or comes nearer to what the
-// plan wishes of all clocks.
+// better says that r is the result to keep: it reaches the clock that is demanded, or comes nearer to what the plan
+// wishes of all clocks.
 func (n *nextpnr) better(r, than *Report) bool {
 	if reached := r.MHz >= n.ClockMHz; reached != (than.MHz >= n.ClockMHz) {
 		return reached

@@ -22,13 +22,13 @@ type kind struct {
 }
 
 func (n *nextpnr) kinds() []kind {
-	const lanes = "give it half the lanes (out_lanes = %d in a [[fold.rule]])"
+	const lanes = "give it fewer lanes (out_lanes = %d in a [[fold.rule]])"
 	return []kind{
 		{n.family.LUT, "LUTs", func(c rtl.Cost) int { return c.LUT }, lanes},
 		{n.family.FF, "flip-flops", func(c rtl.Cost) int { return c.FF }, lanes},
 		{n.family.DSP, "multipliers", func(c rtl.Cost) int { return c.DSP }, lanes},
 		{n.family.BRAM, "memory blocks", func(c rtl.Cost) int { return c.BRAM },
-			"give its weights fewer bits (weight in a [[quantize.rule]])"},
+			"give it fewer bits (weight or data in a [[quantize.rule]])"},
 	}
 }
 
@@ -66,7 +66,21 @@ func (n *nextpnr) tooLarge(log []byte) error {
 	}
 	fewer := short.fewer
 	if strings.Contains(fewer, "%d") {
-		fewer = fmt.Sprintf(fewer, max(layer.Lanes/2, 1))
+		lanes := divisor(layer.Lanes)
+		if lanes == 0 {
+			return err.WithHint("%q has most %s, about %d, and one lane: take a larger part", layer.Node, short.name, most)
+		}
+		fewer = fmt.Sprintf(fewer, lanes)
 	}
 	return err.WithHint("%q has most %s, about %d: %s, or take a larger part", layer.Node, short.name, most, fewer)
+}
+
+// divisor is the largest that n has but itself, and so a legal number of lanes where n is one; 0 of 1.
+func divisor(n int) int {
+	for d := n / 2; d > 0; d-- {
+		if n%d == 0 {
+			return d
+		}
+	}
+	return 0
 }

@@ -4,6 +4,7 @@ package route
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,8 +68,8 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 	} else if n.family.Bare && !n.Bitstream {
 		args = append(args, "--out-of-context")
 	}
-	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--freq",
-		strconv.FormatFloat(n.ClockMHz, 'f', -1, 64), "--timing-allow-fail", "--seed", strconv.Itoa(seed), "--threads", "1")
+	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--timing-allow-fail",
+		"--freq", strconv.FormatFloat(cmp.Or(n.ClockMHz, aim), 'f', -1, 64), "--seed", strconv.Itoa(seed), "--threads", "1")
 	if err := n.call(ctx, placer, "nextpnr_"+n.family.Name, args...); err != nil {
 		return nil, err
 	}
@@ -78,6 +79,9 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 	}
 	return r, nil
 }
+
+// aim is the clock in MHz that placement aims at where none is demanded.
+const aim = 200
 
 // placer is the program that places and routes; others of the package are its families' Pack.
 const placer = "nextpnr"
@@ -135,10 +139,13 @@ func (n *nextpnr) explain(program string, cause error) error {
 	for line := range bytes.Lines(log) {
 		if _, message, ok := strings.Cut(string(line), "ERROR: "); ok {
 			err := n.failed(CodeFailed, program, "%s: %s", program, strings.TrimSpace(message))
-			if program == placer {
-				return err.WithHint("take a larger part, or fold the design: fewer lanes take fewer cells and wires")
+			switch {
+			case program != placer:
+				return err.WithHint("route without --bitstream: clock and cells need none")
+			case n.PinFile != "":
+				return err.WithHint("see that %s names pins that the package of %s has, each once", n.PinFile, n.part.Name)
 			}
-			return err
+			return err.WithHint("take a larger part, or fold the design: fewer lanes take fewer cells and wires")
 		}
 	}
 	return n.failed(CodeFailed, program, "%s failed without an error message: %v", program, cause).

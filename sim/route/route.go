@@ -7,6 +7,7 @@ package route
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,7 @@ type Options struct {
 	Part     string        // as target.FindOpen takes it
 	Tools    string        // the folder in which scripts/setup --route puts nextpnr
 	Seeds    int           // placements that are tried, default 2
-	ClockMHz float64       // what placement aims at, default 200
+	ClockMHz float64       // demanded of the core, and what placement aims at; 0: nothing, and it aims at 200
 	Timeout  time.Duration // for Yosys, and for each seed; default 30 minutes
 	Python   string        // command, default "python3"
 	// Bitstream asks for one, of the best seed. The design then has pins.
@@ -151,6 +152,9 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 		return nil, diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", part.Name).
 			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
 	}
+	if late := new(diag.Error); errors.As(err, &late) && late.Code == "L0762" {
+		return nil, late.WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -194,9 +198,6 @@ func synthesis(flags, clocks, top string) string {
 func (o Options) filled() Options {
 	if o.Seeds == 0 {
 		o.Seeds = 2
-	}
-	if o.ClockMHz == 0 {
-		o.ClockMHz = 200
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Minute
