@@ -21,8 +21,8 @@ func (a *App) route() *cobra.Command {
 		Long: "Maps the design in DIR, which emit-verilog wrote, with Yosys, and places and routes it with nextpnr, once\n" +
 			"for each seed. Prints the clock that the best of them reaches, the cells, and the slowest path\n" +
 			"with the layer of each hop. The design is routed without pins, on iCE40 in a ring of registers, unless\n" +
-			"--pins fixes some or --bitstream asks for a file that configures the device. DIR then holds the result, route.json, and the floor\n" +
-			"plan, route.svg. With --clock, exit status 1 where it is not reached.",
+			"--pins fixes some or --bitstream asks for a file that configures the device. DIR then holds the\n" +
+			"result, route.json, and the floor plan, route.svg. With --clock, exit status 1 where it is not reached.",
 		Example: "  lathe route out/ --part ecp5-85k --seeds 4 --json routed.json", Args: exactly("DIR")}
 	f := c.Flags()
 	f.StringVar(&o.Part, "part", "", "the device, such as ecp5-85k, or ecp5-85k-8 for its fastest speed grade")

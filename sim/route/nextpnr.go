@@ -68,8 +68,9 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 	} else if n.family.Bare && !n.Bitstream {
 		args = append(args, "--out-of-context")
 	}
-	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json", "--timing-allow-fail",
-		"--freq", strconv.FormatFloat(cmp.Or(n.ClockMHz, aim), 'f', -1, 64), "--seed", strconv.Itoa(seed), "--threads", "1")
+	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json",
+		"--timing-allow-fail", "--freq", strconv.FormatFloat(cmp.Or(n.ClockMHz, aim), 'f', -1, 64), "--seed",
+		strconv.Itoa(seed), "--threads", "1")
 	if err := n.call(ctx, placer, "nextpnr_"+n.family.Name, args...); err != nil {
 		return nil, err
 	}

@@ -147,16 +147,8 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	commands := ring + family.Before + "\n" + synthesis(flags, family.Clocks, d.root)
 	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, commands,
 		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
-	if err != nil && strings.Contains(err.Error(), "DSP48E2") {
-		_ = whole.Remove(folder) // the cause is known, nobody reads the log
-		return nil, diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", part.Name).
-			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
-	}
-	if late := new(diag.Error); errors.As(err, &late) && late.Code == "L0762" {
-		return nil, late.WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
-	}
 	if err != nil {
-		return nil, err
+		return nil, next.unsynthesized(err, dir, folder)
 	}
 	next.folder, next.design = folder, d
 	if family.DSP == absorbing {
@@ -182,6 +174,20 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 		}
 	}
 	return r, whole.Remove(folder)
+}
+
+// unsynthesized is the error of a design that Yosys did not map.
+func (n *nextpnr) unsynthesized(err error, dir, folder string) error {
+	late := new(diag.Error)
+	switch {
+	case strings.Contains(err.Error(), "DSP48E2"):
+		_ = whole.Remove(folder) // the cause is known, nobody reads the log
+		return diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", n.part.Name).
+			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
+	case errors.As(err, &late) && late.Code == "L0762":
+		return late.WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
+	}
+	return err
 }
 
 // mapping is the usual script of abc9 without &dc2 and &dch: they share logic of the outputs of a ROM at the price of
