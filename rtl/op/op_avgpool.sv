@@ -16,7 +16,7 @@
 //               ROUND OVER     as num_requant
 //               M_W M SUB SHIFT ZERO   scales with a real ratio, see op_pool_mean
 //               TILED          derived, not to be set
-//   latency: (TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 1
+//   latency: (TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 4
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
 //       + 3 + KH * KW) + 1 + (M_W == 0 && clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)

@@ -10,7 +10,7 @@
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
 //               M_W M SUB SHIFT ZERO   scales with a real ratio, see op_pool_mean
-//   latency: (H * W - 1) * C / LANES + 2 + (M_W == 0 && clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
+//   latency: (H * W - 1) * C / LANES + 5 + (M_W == 0 && clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: H * W * C / LANES   order: channels ascending
 //   flow: parts
 //   parts: u_sum + u_mean

@@ -10,7 +10,7 @@
 //               E_W            bits of an element
 //               SIGNED         1: two's complement
 //               TILED          derived, not to be set
-//   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 1
+//   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 4
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
 //       + 3 + KH * KW
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)

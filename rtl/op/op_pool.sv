@@ -12,7 +12,7 @@
 //               SUM            0: maximum, padding is the least code; 1: sum, padding is 0
 //               ACC_W          bits of a result
 //               TILED          derived, not to be set
-//   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 1
+//   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 4
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
 //       + 3 + KH * KW
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)

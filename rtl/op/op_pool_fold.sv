@@ -30,8 +30,9 @@ module op_pool_fold #(
       if (SUM != 0) begin : g_sum
         assign both = a_in + x[ACC_W-1:0];
       end else begin : g_max
-        wire [ACC_W:0] a = {SIGNED != 0 ? a_in[ACC_W-1] : 1'b0, a_in};
-        assign both = $signed(a) < $signed(x) ? x[ACC_W-1:0] : a_in;
+        // With the sign bit turned, the order of two's complement is that of unsigned numbers, which costs less.
+        localparam [ACC_W-1:0] TURN = ACC_W'(SIGNED != 0 ? 1 : 0) << (ACC_W - 1);
+        assign both = (a_in ^ TURN) < (x[ACC_W-1:0] ^ TURN) ? x[ACC_W-1:0] : a_in;
       end
       assign out[i*ACC_W+:ACC_W] = first ? x[ACC_W-1:0] : both;
       wire unused = &{1'b0, x};

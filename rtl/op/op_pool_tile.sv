@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_pool_tile: pool whose windows do not overlap and have no padding: one step of maximum or sum for each input beat.
 //   A memory holds the partial results of one row of windows. Rows and columns outside all windows are dropped.
+//   A beat takes three steps: its window's partial result is read, then chosen, then folded and written back.
 //   parameters  H W C   input frame: rows, columns, channels
 //               KH KW   rows, columns of the window
 //               SH SW   stride, at least the window
@@ -9,13 +10,13 @@
 //               SIGNED  1: two's complement
 //               SUM     0: maximum; 1: sum
 //               ACC_W   bits of a result
-//   latency: ((KH - 1) * W + KW - 1) * C / LANES + 1   ii: H * W * C / LANES   order: as the input
+//   latency: ((KH - 1) * W + KW - 1) * C / LANES + 4   ii: H * W * C / LANES   order: as the input
 //   let: X = s / CF % W; Y = s / CF / W
-//   flow: steps(H * W * CF, 1, X % SW == KW - 1 && Y % SH == KH - 1 && X / SW < OW && Y / SH < OH, 0) + u_skid
+//   flow: steps(H * W * CF, 1, X % SW == KW - 1 && Y % SH == KH - 1 && X / SW < OW && Y / SH < OH, 3) + u_skid
 //   let: LINES = (D + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) / 64); BLOCKS = (D + 35) /
 //       36 * ((DEPTH + 511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
 //   lut: 55 + D + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
-//   ff: 28 + (IN_BLOCK ? D : 2 * D)
+//   ff: 36 + 2 * AW + 2 * LANES * E_W + (IN_BLOCK ? 2 * D : 3 * D)
 //   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_fold + u_skid
 `default_nettype none
@@ -97,21 +98,34 @@ module op_pool_tile #(
     end
   end
 
-  // The read of a beat's partial result happens with the beat before it; if both use one address, the newer value goes
-  // past the memory.
-  logic [D-1:0] mem[0:DEPTH-1];
-  logic [D-1:0] stored, newest;
-  logic bypass;
+  // All steps move or stand together. What one of the two beats before has made of the same window is not yet in the
+  // memory when a beat reads it.
+  (* no_rw_check *) logic [D-1:0] mem[0:DEPTH-1];
+  logic [D-1:0] stored, acc, newest;
+  logic [LANES*E_W-1:0] beat_1, beat_2;
+  logic [AW-1:0] addr_1, addr_2;
+  logic first_1, first_2, used_1, used_2, last_1, last_2, made;
+  logic follows_1, follows_2;  // the beat before, and the one before that, are of the same window
+  wire room;
   wire [D-1:0] folded;
+  wire run = room || !made;
+  assign in_ready = run;
   always_ff @(posedge clk) begin
-    if (take && used) mem[addr] <= folded;
-    if (take) stored <= mem[next_addr];
+    if (run && used_2) mem[addr_2] <= folded;
+    if (run) stored <= mem[addr];
   end
   always_ff @(posedge clk) begin
-    if (take) begin
+    if (run) begin
+      {beat_1, addr_1, first_1} <= {in_data, addr, first};
+      {beat_2, addr_2, first_2} <= {beat_1, addr_1, first_1};
+      follows_1 <= used_1 && addr_1 == addr;
+      follows_2 <= used_2 && addr_2 == addr;
+      acc <= follows_1 ? folded : follows_2 ? newest : stored;
       newest <= folded;
-      bypass <= used && next_addr == addr;
+      {used_1, last_1} <= {in_valid && used, in_valid && used && last};
+      {made, used_2, last_2} <= {last_2, used_1, last_1};
     end
+    if (rst) {used_1, used_2, last_1, last_2, made} <= '0;
   end
   op_pool_fold #(
       .LANES(LANES),
@@ -120,9 +134,9 @@ module op_pool_tile #(
       .SUM(SUM),
       .ACC_W(ACC_W)
   ) u_fold (
-      .first(first),
-      .in(in_data),
-      .acc(bypass ? newest : stored),
+      .first(first_2),
+      .in(beat_2),
+      .acc(acc),
       .out(folded)
   );
 
@@ -131,9 +145,9 @@ module op_pool_tile #(
   ) u_skid (
       .clk(clk),
       .rst(rst),
-      .in_data(folded),
-      .in_valid(in_valid && used && last),
-      .in_ready(in_ready),
+      .in_data(newest),
+      .in_valid(made),
+      .in_ready(room),
       .out_data(out_data),
       .out_valid(out_valid),
       .out_ready(out_ready)

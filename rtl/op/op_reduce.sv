@@ -8,7 +8,7 @@
 //               KIND            0: maximum, 1: minimum, 2: sum
 //               ACC_W           bits of a result; E_W but for sums, which fit
 //               OUT_LANES       derived, not to be set
-//   latency: INNER > 1 ? (N - 1) * INNER / LANES + 1 : N / LANES + (LANES > 1 ? (clog2(LANES) + 1) / 2 : 0)
+//   latency: INNER > 1 ? (N - 1) * INNER / LANES + 4 : N / LANES + 3 + (LANES > 1 ? (clog2(LANES) + 1) / 2 : 0)
 //   ii: OUTER * N * INNER / LANES   order: as the input
 //   flow: (TREE ? steps(1, 1, 1, TREE) : 0) + u_tile
 //   parts: u_tile

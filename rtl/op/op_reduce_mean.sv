@@ -10,7 +10,7 @@
 //               OUT_SIGNED      1: two's complement
 //               ROUND OVER      as num_requant
 //               OUT_LANES       derived, not to be set
-//   latency: (INNER > 1 ? (N - 1) * INNER / LANES + 1 : N / LANES + (LANES > 1 ? (clog2(LANES) + 1) / 2 : 0))
+//   latency: (INNER > 1 ? (N - 1) * INNER / LANES + 4 : N / LANES + 3 + (LANES > 1 ? (clog2(LANES) + 1) / 2 : 0))
 //       + 1 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: OUTER * N * INNER / LANES   order: as the input
 //   flow: parts

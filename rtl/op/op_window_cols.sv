@@ -16,7 +16,7 @@
 //   order: windows as they come, column kx innermost; latency and ii are those of a row
 //   flow: columns(W, FIRST, LAST, SW, AHEAD)
 //   lut: KW * D + 60
-//   ff: LEN * D + 3 * CW + KW + 9
+//   ff: LEN * D + 4 * CW + KW + 12
 `default_nettype none
 module op_window_cols #(
     parameter integer W      = 8,
@@ -53,7 +53,10 @@ module op_window_cols #(
   logic t_last;  // it is the last of its row; never in the tail
   logic more;  // it may overtake windows
   logic signed [CW-1:0] gap;  // from there to the column at the front of the next window
+  logic signed [CW-1:0] gap_sent;  // as it would be if that window were sent
+  logic due;  // that column completes the window; not known in the tail, where windows wait for no column
   logic signed [CW-1:0] left;  // column of that window's first place
+  logic last, last_next;  // it, the window after it is the last of its row
   logic tail;  // all columns of the row in hand are taken, not all windows sent; t counts in the row after it
   logic done;  // all windows of the row in hand are sent, not all columns taken
   logic [SELW-1:0] sel;
@@ -62,44 +65,60 @@ module op_window_cols #(
   wire may_take = !tail || more;
   wire take = in_valid && may_take && run;
   wire row_end = take && t_last;
-  wire last = left == CW'(LAST - FIRST - PL);
-  wire send = run && (tail || (take && !done && (gap == CW'(0) || (t_last && gap > CW'(0)))));
-  wire signed [CW-1:0] onward = !send ? CW'(0) : last ? CW'(FIRST - LAST) : CW'(SW);
+  wire send = run && (tail || (in_valid && due));
   wire signed [CW-1:0] taken = !take ? CW'(0) : t_last ? CW'(W - 1) : CW'(-1);
+  wire signed [CW-1:0] row_on = !take ? CW'(FIRST - LAST) : t_last ? CW'(FIRST - LAST + W - 1) : CW'(FIRST - LAST - 1);
+  wire signed [CW-1:0] on = !take ? CW'(SW) : t_last ? CW'(SW + W - 1) : CW'(SW - 1);
+  wire all_sent = !row_end && (done || (send && last && !tail));
+  // Whether the next column is due, if no window is sent now, and if one is
+  wire [1:0] due_then;
   wire signed [CW-1:0] short_by = gap - (!tail ? CW'(0) : take ? CW'(W) : CW'(W - 1));
 
   assign in_ready = may_take && run;
 
   always_ff @(posedge clk) begin
     if (run) out_valid <= send;
-    gap <= gap + (onward + taken);
+    gap <= (send ? gap_sent : gap) + taken;
+    gap_sent <= gap_sent + (!send ? taken : last_next ? row_on : on);
+    due <= !all_sent && due_then[send];
+    done <= all_sent;
     if (take) begin
       t <= t_last ? CW'(0) : t + CW'(1);
       t_last <= t_last ? W == 1 : t == CW'(W - 2);
-      more <= t_last ? AHEAD > 0 : t < CW'(AHEAD - 1);
+      more <= t_last ? AHEAD > 0 : AHEAD > 1 && $unsigned(t) < CW'(AHEAD - 1);
     end
     if (send) begin
       left <= last ? CW'(-PL) : left + CW'(SW);
+      last <= last_next;
+      last_next <= last_next ? OW == 1 : last ? OW == 2 : left == CW'(LAST - FIRST - PL - 2 * SW);
     end
-    if (row_end) begin
-      tail <= !(done || (send && last));
-      done <= 1'b0;
-    end else if (send && last) begin
-      tail <= 1'b0;
-      done <= !tail;
-    end
+    if (row_end) tail <= !(done || (send && last));
+    else if (send && last) tail <= 1'b0;
     if (rst) begin
       t <= '0;
       t_last <= W == 1;
       more <= AHEAD > 0;
       gap <= CW'(FIRST);
+      gap_sent <= CW'(OW == 1 ? FIRST : FIRST + SW);
+      due <= FIRST == 0 || W == 1;
       left <= CW'(-PL);
+      last <= OW == 1;
+      last_next <= OW <= 2;
       tail <= 1'b0;
       done <= 1'b0;
       out_valid <= 1'b0;
     end
   end
   always_ff @(posedge clk) if (run) sel <= short_by[SELW-1:0];
+  generate
+    for (genvar i = 0; i < 2; i++) begin : g_due
+      wire signed [CW-1:0] from = i == 0 ? gap : gap_sent;
+      wire ahead = !from[CW-1];
+      assign due_then[i] = !take ? (t_last ? ahead : from == CW'(0))
+          : t_last ? (W == 1 ? ahead : from == CW'(1 - W))
+          : t == CW'(W - 2) ? ahead && from != CW'(0) : from == CW'(1);
+    end
+  endgenerate
 
   logic [LEN*D-1:0] chain;  // front in the low bits
   generate
@@ -114,7 +133,7 @@ module op_window_cols #(
       wire signed [CW-1:0] x = left + CW'(k * DW);
       wire [D-1:0] column;
       logic hit;
-      always_ff @(posedge clk) if (run) hit <= x >= CW'(0) && x < CW'(W);
+      always_ff @(posedge clk) if (run) hit <= $unsigned(x) < CW'(W);  // and not negative
       if (SEL == 0) begin : g_fixed
         assign column = chain[AT*D+:D];
       end else begin : g_choice

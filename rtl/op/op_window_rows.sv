@@ -18,7 +18,7 @@
 //   let: LINES = (D + (W > 32 ? 6 : 13)) / (W > 32 ? 7 : 14) * ((W + 63) / 64); BLOCKS = (D + 35) / 36 * ((W +
 //       511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
 //   lut: KH * (D + 12) + 3 * XW + (IN_BLOCK || W < 2 ? 0 : NB * 8 * LINES)
-//   ff: XW + 1 + (IN_BLOCK ? 0 : NB * D) + KH * 4
+//   ff: 2 * XW + 2 + (IN_BLOCK ? 0 : NB * D) + KH * 4
 //   bram: IN_BLOCK ? NB * BLOCKS : 0
 //   parts: u_track + KH * u_pick + u_skid
 `default_nettype none
@@ -59,15 +59,14 @@ module op_window_rows #(
     end
   endgenerate
 
-  logic [XW-1:0] x;
+  logic [XW-1:0] x, x_next;
+  logic x_end;
   wire ready, at_end;
   logic column_valid;
   wire column_ready;
   wire run = !column_valid || column_ready;
   wire issue = ready && run;
-  wire x_end = x == XW'(W - 1);
   wire write = in_valid && in_ready;
-  wire [XW-1:0] x_next = x_end ? '0 : x + 1'b1;
   wire signed [YW-1:0] top, top_next;
   wire [XW-1:0] wr_x;
   wire [BW-1:0] wr_bank, top_bank;
@@ -80,10 +79,16 @@ module op_window_rows #(
   );
 
   always_ff @(posedge clk) begin
-    if (issue) x <= x_next;
+    if (issue) begin
+      x <= x_next;
+      x_end <= x_next == XW'(W - 1);
+      x_next <= x_next == XW'(W - 1) ? XW'(0) : x_next + 1'b1;
+    end
     if (run) column_valid <= ready;
     if (rst) begin
       x <= '0;
+      x_end <= W == 1;
+      x_next <= W == 1 ? XW'(0) : XW'(1);
       column_valid <= 1'b0;
     end
   end
@@ -111,7 +116,7 @@ module op_window_rows #(
       always_ff @(posedge clk) begin
         if (run) begin
           bank <= next_bank[PW-1:0];
-          hit <= y >= YW'(0) && y < YW'(H);
+          hit <= $unsigned(y) < YW'(H);  // and not negative
         end
       end
       op_pick #(

@@ -151,7 +151,7 @@ module op_window_seq #(
   wire signed [SXW-1:0] next_win_x = e_o ? SXW'(-PL) : win_x + SXW'(SW);
   wire [AW-1:0] next_win_x_addr = e_o ? AW'(-(PL * CF)) : win_x_addr + AW'(SW * CF);
   wire [AW-1:0] next_top_addr = wrap(top_addr, at_end ? (AW + 1)'(ROW_JUMP) : (AW + 1)'(ROW_STEP));
-  wire hit = x >= SXW'(0) && x < SXW'(W) && y >= YW'(0) && y < YW'(H);
+  wire hit = $unsigned(x) < SXW'(W) && $unsigned(y) < YW'(H);  // and neither is negative
 
   always_ff @(posedge clk) begin
     if (issue) begin
@@ -178,7 +178,7 @@ module op_window_seq #(
         win_x <= next_win_x;
         win_x_addr <= next_win_x_addr;
         need_x <= need_next;
-        need_next <= edge_x < SXW'(0) ? XW'(0) : edge_x >= SXW'(W) ? XW'(W - 1) : edge_x[XW-1:0];
+        need_next <= edge_x[SXW-1] ? XW'(0) : $unsigned(edge_x) >= SXW'(W) ? XW'(W - 1) : edge_x[XW-1:0];
         edge_x <= edge_end ? SXW'(EDGE) : edge_x + SXW'(SW);
         edge_ox <= edge_end ? '0 : edge_ox + 1'b1;
       end

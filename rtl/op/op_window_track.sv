@@ -2,7 +2,7 @@
 // op_window_track: which pixels of a circular buffer of NB image rows are written, needed and free.
 //   A writer fills the rows of endless frames one pixel after the other; a reader sweeps over them, one sweep per
 //   row of windows, and never looks above the first row of its sweep again. Both only count rows and compare columns.
-//   room and ready are registers, so that neither side's handshake begins with an addition: each is made of what it
+//   room and ready are registers, so that neither side's handshake begins with an addition: each is chosen from what it
 //   will be for every way in which the reader and the writer may move in this cycle. What differs from sweep to sweep
 //   is computed sweeps ahead, and moves up at a turn.
 //   parameters  H   rows of a frame
@@ -12,7 +12,8 @@
 //               PT  padding rows above the frame
 //               OH  sweeps of a frame
 //               NB  rows of the buffer
-//               COLUMNS   1: of the first row of a sweep, the columns before need_x are not read again; else unknown
+//               COLUMNS   1: need_x is the column that is read next: it grows by one at a step, and begins anew at a
+//                         turn; of the first row of a sweep, the columns before it are not read again. 0: unknown
 //               XW BW YW  bits of columns, of rows of the buffer, of rows of the frame
 //   latency: 1   ii: 1   order: row-major
 //   lut: 100
@@ -71,39 +72,46 @@ module op_window_track #(
   localparam integer FREES_0 = (OH == 1 ? H : first_at(top_of(1))) - first_at(-PT);
   localparam integer NEEDS_0 = last_at(top_of(1)) - LAST_0 + (OH == 1 ? H : 0);
 
-  // Three sweeps ahead its top, two and one ahead its first and last row, then how many rows the turn after the next
+  // Four sweeps ahead its top and bottom, three and two ahead its first and last row, then how many rows the turn after the next
   // frees and needs
-  logic signed [YW-1:0] top_3;
-  logic end_3, end_2, end_1;
-  logic [HW-1:0] first_2, first_1;
-  logic [HW-1:0] last_2;
-  logic signed [CW-1:0] last_1;  // as the sweep after it counts, whose frame may be another one
-  wire [HW-1:0] frees = (end_1 ? HW'(H) : first_2) - first_1;
-  wire [HW-1:0] needs = HW'(CW'(last_2) - last_1);
+  logic signed [YW-1:0] top_4, bottom_4;
+  logic end_4, end_3, end_2, end_1;
+  logic [HW-1:0] first_3, first_2;
+  logic [HW-1:0] last_3;
+  logic signed [CW-1:0] last_2;  // as the sweep after it counts, whose frame may be another one
+  logic [HW-1:0] frees, needs;
   logic freeing;  // the next turn frees rows
   always_ff @(posedge clk) begin
     if (turn) begin
-      top_3 <= end_3 ? YW'(-PT) : top_3 + YW'(SH);
-      end_3 <= OH == 1 || (!end_3 && top_3 == YW'((OH - 2) * SH - PT));
+      top_4 <= end_4 ? YW'(-PT) : top_4 + YW'(SH);
+      bottom_4 <= end_4 ? YW'(KS - 1 - PT) : bottom_4 + YW'(SH);
+      end_4 <= OH == 1 || (!end_4 && top_4 == YW'((OH - 2) * SH - PT));
+      end_3 <= end_4;
+      first_3 <= top_4[YW-1] ? HW'(0) : $unsigned(top_4) > YW'(H) ? HW'(H) : top_4[HW-1:0];
+      last_3 <= bottom_4[YW-1] ? HW'(0) : $unsigned(bottom_4) > YW'(H - 1) ? HW'(H - 1) : bottom_4[HW-1:0];
       end_2 <= end_3;
-      first_2 <= top_3 < YW'(0) ? HW'(0) : top_3 > YW'(H) ? HW'(H) : top_3[HW-1:0];
-      last_2 <= top_3 < YW'(1 - KS) ? HW'(0) : top_3 > YW'(H - KS) ? HW'(H - 1) : HW'(top_3) + HW'(KS - 1);
+      first_2 <= first_3;
+      last_2 <= CW'(last_3) - (end_3 ? CW'(H) : CW'(0));
       end_1 <= end_2;
-      first_1 <= first_2;
-      last_1 <= CW'(last_2) - (end_2 ? CW'(H) : CW'(0));
+      frees <= (end_2 ? HW'(H) : first_3) - first_2;
+      needs <= HW'(CW'(last_3) - last_2);
       at_end <= end_1;
       freeing <= frees != HW'(0);
       top <= top_next;
     end
     if (rst) begin
-      top_3 <= YW'(top_of(3));
+      top_4 <= YW'(top_of(4));
+      bottom_4 <= YW'(top_of(4) + KS - 1);
+      end_4 <= 1'(end_of(4));
       end_3 <= 1'(end_of(3));
+      first_3 <= HW'(first_at(top_of(3)));
+      last_3 <= HW'(last_at(top_of(3)));
       end_2 <= 1'(end_of(2));
       first_2 <= HW'(first_at(top_of(2)));
-      last_2 <= HW'(last_at(top_of(2)));
+      last_2 <= CW'(last_at(top_of(2)) - H * end_of(2));
       end_1 <= 1'(end_of(1));
-      first_1 <= HW'(first_at(top_of(1)));
-      last_1 <= CW'(last_at(top_of(1)) - H * end_of(1));
+      frees <= HW'((end_of(1) != 0 ? H : first_at(top_of(2))) - first_at(top_of(1)));
+      needs <= HW'(last_at(top_of(2)) - last_at(top_of(1)) + H * end_of(1));
       at_end <= 1'(end_of(0));
       freeing <= FREES_0 != 0;
       top <= YW'(-PT);
@@ -115,32 +123,45 @@ module op_window_track #(
   logic signed [CW-1:0] lead;  // whole rows written beyond the last row of the sweep, which counts as -1
   logic signed [CW-1:0] space_turn, lead_turn;  // as they would be after the next turn
   wire [BW-1:0] bank_step = top_bank + (at_end ? BW'(JUMP_BANK) : BW'(STEP_BANK));
-  wire [XW-1:0] wr_next = wr_x + 1'b1;
-  wire row_done = wrote && wr_x == XW'(W - 1);
+  logic [XW-1:0] wr_next;  // the column after wr_x, unless that is the last of its row
+  logic wr_last;
+  wire row_done = wrote && wr_last;
 
-  // A row in hand is read up to the writer's column, and written up to the reader's.
-  wire past = step ? (wrote ? wr_x >= need_next : wr_x > need_next) : (wrote ? wr_x >= need_x : wr_x > need_x);
-  wire behind = COLUMNS != 0 && freeing && !turn && (step
-      ? (row_done ? need_next != XW'(0) : wrote ? wr_next < need_next : wr_x < need_next)
-      : (row_done ? need_x != XW'(0) : wrote ? wr_next < need_x : wr_x < need_x));
+  // A row in hand is read up to the writer's column, and written up to the reader's. Without a turn, the column after a
+  // step is need_x + 1.
+  wire past_x = wrote ? wr_x >= need_x : wr_x > need_x;
+  wire past_next = wrote ? wr_x >= need_next : wr_x > need_next;
+  wire part = COLUMNS != 0 && freeing;  // a row in hand is free up to the reader's column
+  wire behind_row = part && (step || need_x != XW'(0));
+  wire behind = part && (step ? (wrote ? wr_x < need_x : wr_x <= need_x) : (wrote ? wr_next < need_x : wr_x < need_x));
+  // A sign bit and bits of a number cost less than an order.
+  wire many = !space[CW-1] && space[CW-2:1] != 0;  // more than one
+  wire many_turn = !space_turn[CW-1] && space_turn[CW-2:1] != 0;
+  wire room_turn = many_turn || (!row_done && space_turn == CW'(1));
+  wire room_else = many || (row_done ? space == CW'(1) && behind_row
+      : space == CW'(1) || (space == CW'(0) && behind));
+  wire ready_turn = !lead_turn[CW-1] && (row_done || lead_turn != CW'(0) || past_next);
+  wire ready_step = !lead[CW-1] && (row_done || lead != CW'(0) || past_next);
+  wire ready_else = !lead[CW-1] && (row_done || lead != CW'(0) || past_x);
 
   always_ff @(posedge clk) begin
-    if (wrote) wr_x <= row_done ? XW'(0) : wr_next;
+    if (wrote) begin
+      wr_x <= wr_last ? XW'(0) : wr_next;
+      wr_next <= wr_last ? XW'(1) : wr_next + 1'b1;
+      wr_last <= wr_last ? W == 1 : wr_next == XW'(W - 1);
+    end
     if (row_done) wr_bank <= wr_bank == BW'(NB - 1) ? BW'(0) : wr_bank + 1'b1;
     if (turn) top_bank <= bank_step >= BW'(NB) ? bank_step - BW'(NB) : bank_step;
     space <= (turn ? space_turn : space) - (row_done ? CW'(1) : CW'(0));
     space_turn <= space_turn + (turn ? CW'(frees) : CW'(0)) - (row_done ? CW'(1) : CW'(0));
     lead <= (turn ? lead_turn : lead) + (row_done ? CW'(1) : CW'(0));
     lead_turn <= lead_turn - (turn ? CW'(needs) : CW'(0)) + (row_done ? CW'(1) : CW'(0));
-    if (row_done) begin
-      room <= turn ? space_turn > CW'(1) : space > CW'(1) || (space == CW'(1) && behind);
-      ready <= turn ? lead_turn >= CW'(0) : lead >= CW'(0);
-    end else begin
-      room <= turn ? space_turn > CW'(0) : space > CW'(0) || (space == CW'(0) && behind);
-      ready <= turn ? lead_turn > CW'(0) || (lead_turn == CW'(0) && past) : lead > CW'(0) || (lead == CW'(0) && past);
-    end
+    room <= turn ? room_turn : room_else;
+    ready <= turn ? ready_turn : step ? ready_step : ready_else;
     if (rst) begin
       wr_x <= XW'(0);
+      wr_next <= XW'(1);
+      wr_last <= W == 1;
       wr_bank <= BW'(0);
       top_bank <= BW'(TOP_BANK_0);
       space <= CW'(NB);
