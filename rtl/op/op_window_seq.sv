@@ -25,7 +25,7 @@
 //       (WORD + 8) / 9 * ((DEPTH + 2047) / 2048), (WORD + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = 8 * LINES >
 //       129 * BLOCKS ? 1 : 0
 //   lut: 90 + 6 * AW + OUT_LANES * E_W + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
-//   ff: 34 + 6 * AW + 2 * WORD - (IN_BLOCK ? WORD : 0)
+//   ff: 39 + 6 * AW + 2 * WORD - (IN_BLOCK ? WORD : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_track + u_pick + u_skid
 `default_nettype none
@@ -109,17 +109,17 @@ module op_window_seq #(
     end
   end
 
-  // Reader: nested counters; e_* is the end of a loop and of all loops inside it
+  // Reader: nested counters, each with a flag for its end; e_* is the end of a loop and of all loops inside it
   logic [$clog2(CB):0] cb;
   logic [$clog2(KW):0] kx;
   logic [$clog2(KH):0] ky;
   logic [$clog2(GROUPS):0] g;
   logic [$clog2(OW):0] ox;
-  wire e_c = cb == ($clog2(CB) + 1)'(CB - 1);
-  wire e_x = e_c && kx == ($clog2(KW) + 1)'(KW - 1);
-  wire e_y = e_x && ky == ($clog2(KH) + 1)'(KH - 1);
-  wire e_g = e_y && g == ($clog2(GROUPS) + 1)'(GROUPS - 1);
-  wire e_o = e_g && ox == ($clog2(OW) + 1)'(OW - 1);
+  logic e_c, kx_end, ky_end, g_end, ox_end;
+  wire e_x = e_c && kx_end;
+  wire e_y = e_x && ky_end;
+  wire e_g = e_y && g_end;
+  wire e_o = e_g && ox_end;
 
   // What a window must wait for is known a window before.
   logic [XW-1:0] need_x, need_next;
@@ -156,25 +156,30 @@ module op_window_seq #(
   always_ff @(posedge clk) begin
     if (issue) begin
       cb <= e_c ? '0 : cb + 1'b1;
+      e_c <= e_c ? CB == 1 : cb == ($clog2(CB) + 1)'(CB - 2);
       w <= e_g ? '0 : e_c && !e_y ? group_w : next_w;
       sub <= e_g ? '0 : e_c && !e_y ? group_sub : next_sub;
       if (e_c) begin
         kx <= e_x ? '0 : kx + 1'b1;
+        kx_end <= e_x ? KW == 1 : kx == ($clog2(KW) + 1)'(KW - 2);
         x <= e_g ? next_win_x : e_x ? win_x : x + SXW'(DW);
         x_addr <= e_g ? next_win_x_addr : e_x ? win_x_addr : x_addr + AW'(DW * CF);
       end
       if (e_x) begin
         ky <= e_y ? '0 : ky + 1'b1;
+        ky_end <= e_y ? KH == 1 : ky == ($clog2(KH) + 1)'(KH - 2);
         y <= e_o ? top_next : e_y ? top : y + YW'(DH);
         row_addr <= e_o ? next_top_addr : e_y ? top_addr : wrap(row_addr, (AW + 1)'(ROW_TAP));
       end
       if (e_y) begin
         g <= e_g ? '0 : g + 1'b1;
+        g_end <= e_g ? GROUPS == 1 : g == ($clog2(GROUPS) + 1)'(GROUPS - 2);
         group_w <= e_g ? '0 : next_w;
         group_sub <= e_g ? '0 : next_sub;
       end
       if (e_g) begin
         ox <= e_o ? '0 : ox + 1'b1;
+        ox_end <= e_o ? OW == 1 : ox == ($clog2(OW) + 1)'(OW - 2);
         win_x <= next_win_x;
         win_x_addr <= next_win_x_addr;
         need_x <= need_next;
@@ -186,6 +191,7 @@ module op_window_seq #(
     end
     if (rst) begin
       {cb, kx, ky, g, ox, w, sub, group_w, group_sub} <= '0;
+      {e_c, kx_end, ky_end, g_end, ox_end} <= {CB == 1, KW == 1, KH == 1, GROUPS == 1, OW == 1};
       x <= SXW'(-PL);
       win_x <= SXW'(-PL);
       x_addr <= AW'(-(PL * CF));

@@ -72,8 +72,8 @@ module op_window_track #(
   localparam integer FREES_0 = (OH == 1 ? H : first_at(top_of(1))) - first_at(-PT);
   localparam integer NEEDS_0 = last_at(top_of(1)) - LAST_0 + (OH == 1 ? H : 0);
 
-  // Four sweeps ahead its top and bottom, three and two ahead its first and last row, then how many rows the turn after the next
-  // frees and needs
+  // Four sweeps ahead its top and bottom, three and two ahead its first and last row, then how many rows the turn after
+  // the next frees and needs
   logic signed [YW-1:0] top_4, bottom_4;
   logic end_4, end_3, end_2, end_1;
   logic [HW-1:0] first_3, first_2;
