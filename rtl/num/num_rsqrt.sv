@@ -87,10 +87,12 @@ module num_rsqrt #(
   logic [WW-1:0] rest, take;
   wire [WW+1:0] left = {rest, 2'b00} - {2'b00, take};
   wire one = !left[WW+1];
-  wire [WW-1:0] loss = begins ? {~22'd0, ~w} : one ? {{19{less_3w[26]}}, less_3w} : {22'd0, w};
+  // Both differences are there before it is known which of them counts.
+  wire [WW-1:0] took = {take[WW-2:0], begins} - {{19{less_3w[26]}}, less_3w};
+  wire [WW-1:0] left_it = {take[WW-2:0], begins} - ({22'd0, w} ^ {WW{begins}});
   always_ff @(posedge clk) begin
     rest <= one ? left[WW-1:0] : {rest[WW-3:0], 2'b00};
-    take <= {take[WW-2:0], begins} - loss;
+    take <= one && !begins ? took : left_it;
     if (phase <= 5'd8) rest <= {25'd0, 1'b1, 20'd0};
     if (phase <= 5'd7) take <= ~46'd0;
   end
