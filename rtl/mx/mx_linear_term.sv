@@ -32,7 +32,9 @@ module mx_linear_term #(
   localparam integer FULL = D_W + SPAN;
   localparam integer T_W = CLAMP != 0 || FULL < OUT_W + LOW ? FULL : OUT_W + LOW;
 
-  wire signed [S_W-1:0] s = $signed(S_W'(xs) + S_W'(ws) + S_W'(OFFSET));
+  wire [S_W-1:0] scale = S_W'(xs) + S_W'(ws);
+  wire signed [S_W-1:0] s = $signed(scale + S_W'(OFFSET));
+  wire signed [S_W-1:0] room = $signed(S_W'(SPAN - OFFSET) - scale);  // up to the top of the window
   logic [A_W-1:0] a;
   logic signed [D_W-1:0] d_q;
   logic over;  // shifted beyond the window
@@ -40,8 +42,8 @@ module mx_linear_term #(
     if (en) begin
       d_q <= $signed(d);
       if (CLAMP != 0) begin
-        over <= s > S_W'(SPAN) && d != D_W'(0);
-        a <= s < S_W'(0) ? A_W'(0) : s > S_W'(SPAN) ? A_W'(SPAN) : s[A_W-1:0];
+        over <= room[S_W-1] && d != D_W'(0);
+        a <= s[S_W-1] ? A_W'(0) : room[S_W-1] ? A_W'(SPAN) : s[A_W-1:0];
       end else begin
         over <= 1'b0;
         a <= s[A_W-1:0];
@@ -73,6 +75,6 @@ module mx_linear_term #(
       wire unused_low = &{1'b0, t, over_q};
     end
   endgenerate
-  wire unused_top = &{1'b0, s};
+  wire unused_top = &{1'b0, s, room};
 endmodule
 `default_nettype wire
