@@ -15,7 +15,7 @@
 //               ROW, ROWS        elements of a row, whose last block may be shorter; rows of a frame
 //               ROUND            rounding mode, see num_requant
 //   An output beat is {scale, codes}.
-//   latency: (ROW < K ? ROW : K) / LANES + (E < 0 ? 4 : 8)   ii: ROW / LANES * ROWS   order: as it comes
+//   latency: (ROW < K ? ROW : K) / LANES + (E < 0 ? 5 : 8)   ii: ROW / LANES * ROWS   order: as it comes
 //   flow: memory(DEPTH, RUN, RUN, min((s / BLOCK + 1) * BLOCK, RUN), s, STAGES, 1) + u_skid
 //   let: BITS = LANES * IN_W
 //   lut: LANES * (IN_W * 19 / 4 - (IN_SIGNED ? 0 : IN_W * 5 / 9)) + 4 * IN_W + 10 + 8 * ((BITS + (DEPTH > 32 ? 6
@@ -54,7 +54,7 @@ module mx_encode #(
     output wire                  out_valid,
     input  wire                  out_ready
 );
-  localparam integer STAGES = E < 0 ? 2 : 6;
+  localparam integer STAGES = E < 0 ? 3 : 6;
   localparam integer BLOCK = (ROW < K ? ROW : K) / LANES;  // beats
   localparam integer RUN = ROW / LANES;
   localparam integer VW = IN_W + (IN_SIGNED != 0 ? 0 : 1);  // v as a signed number
@@ -226,10 +226,10 @@ module mx_encode #(
       logic signed [T_W-1:0] t;
       always_ff @(posedge clk) if (en) t <= T_W'(value) << shift;
       if (E < 0) begin : g_integer
-        num_requant #(
-            .IN_W(T_W), .IN_SIGNED(1), .SHIFT(TOP - POINT), .OUT_W(W), .OUT_SIGNED(1), .ROUND(ROUND), .OVER(SYM)
+        num_offset #(
+            .IN_W(T_W), .SHIFT(TOP - POINT), .ZERO(0), .OUT_W(W), .OUT_SIGNED(1), .ROUND(ROUND), .OVER(SYM)
         ) u_requant (
-            .in(t), .out(codes[i*W+:W])
+            .clk(clk), .en(en), .in(t), .out(codes[i*W+:W])
         );
       end else begin : g_coded
         mx_round #(
