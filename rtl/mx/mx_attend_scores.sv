@@ -57,7 +57,7 @@ module mx_attend_scores #(
     parameter integer SUM_W       = 32,
     parameter integer OUT_W       = 30,
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
+    parameter integer TREE_PIPE   = 1,
     parameter         STYLE       = "auto",
     parameter integer FED         = 0,
     parameter integer SIDE        = FED != 0 ? R : 1  // tokens of a beat of stream b

@@ -61,7 +61,7 @@ module mx_attend_sum #(
     parameter integer SUM_W       = 32,
     parameter integer OUT_W       = 30,
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
+    parameter integer TREE_PIPE   = 1,
     parameter         STYLE       = "auto"
 ) (
     input  wire                  clk,

@@ -63,7 +63,7 @@ module mx_conv_fed #(
     parameter         BIAS        = "",
     parameter [31:0]  BIAS_SUM    = 32'd0,
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
+    parameter integer TREE_PIPE   = 1,
     parameter integer CB          = C / IN_LANES,
     parameter integer OH          = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW          = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,

@@ -65,7 +65,7 @@ module mx_linear #(
     parameter [31:0]  BIAS_SUM    = 32'd0,
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2
+    parameter integer TREE_PIPE   = 1
 ) (
     input  wire                         clk,
     input  wire                         rst,

@@ -68,7 +68,7 @@ module mx_linear_fed #(
     parameter         BIAS        = "",
     parameter [31:0]  BIAS_SUM    = 32'd0,
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
+    parameter integer TREE_PIPE   = 1,
     parameter integer SF          = IN / IN_LANES,
     parameter integer NF          = OUT / ROWS,
     parameter integer AW          = SF * NF > 1 ? $clog2(SF * NF) : 1

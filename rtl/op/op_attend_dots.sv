@@ -16,7 +16,7 @@ module op_attend_dots #(
     parameter integer Y_W      = 8,
     parameter integer Y_SIGNED = 1,
     parameter         MULT     = "auto",
-    parameter integer PIPE     = 2,
+    parameter integer PIPE     = 1,
     parameter integer W        = X_W + Y_W + (Y_SIGNED != 0 ? 0 : 1) + $clog2(N)
 ) (
     input  wire               clk,

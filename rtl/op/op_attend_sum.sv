@@ -62,7 +62,7 @@ module op_attend_sum #(
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
     parameter         MULT       = "auto",
-    parameter integer TREE_PIPE  = 2,
+    parameter integer TREE_PIPE  = 1,
     parameter         STYLE      = "auto",
     parameter integer FED        = 0,
     parameter integer SIDE       = FED != 0 ? R : 1  // tokens of a beat of stream b

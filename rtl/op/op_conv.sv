@@ -72,7 +72,7 @@ module op_conv #(
     parameter [31:0]  CONSTS_SUM   = 32'd0,
     parameter         ROM_STYLE    = "auto",
     parameter         MULT         = "auto",
-    parameter integer TREE_PIPE    = 2,
+    parameter integer TREE_PIPE    = 1,
     parameter integer SETS         = 1,
     parameter integer SWEEPS       = 1
 ) (

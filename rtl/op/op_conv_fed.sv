@@ -30,7 +30,8 @@
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES <= C ? 3 : KH * SH + PT + PB == 1 ? 0 : 3)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
-//       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
+//       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2
+//       : clog2(IN_LANES))
 //       + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
@@ -78,7 +79,7 @@ module op_conv_fed #(
     parameter         CONSTS       = "",
     parameter [31:0]  CONSTS_SUM   = 32'd0,
     parameter         MULT         = "auto",
-    parameter integer TREE_PIPE    = 2,
+    parameter integer TREE_PIPE    = 1,
     parameter integer SETS         = 1,
     parameter integer SWEEPS       = 1,
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,

@@ -21,7 +21,8 @@
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES + (C > STREAM_LANES ? 1 : 0)
 //       + (KH * SH + PT + PB == 1 ? 0 : 3) + (BUSY > 1 ? 2 : 0) + BUSY
-//       + 4 + (clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
+//       + 4 + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(TAP_LANES) + 1) / 2 : clog2(TAP_LANES))
+//       + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / STREAM_LANES, OH * ROW)   order: pixels row-major, all channels a beat
 //   flow: u_window + steps(BUSY, 1, s == BUSY - 1, STAGES + TAIL + 1) + u_skid
 //   lut: AW + STAGES + 8
@@ -67,7 +68,7 @@ module op_dwconv_wide #(
     parameter         MULT         = "auto",
     parameter integer SETS         = 1,
     parameter integer SWEEPS       = 1,
-    parameter integer TREE_PIPE    = 2,
+    parameter integer TREE_PIPE    = 1,
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
     parameter integer BUSY         = KH * KW / TAP_LANES,
@@ -94,7 +95,9 @@ module op_dwconv_wide #(
   localparam integer XW = C * TAP_LANES;
   localparam integer AW = BUSY > 1 ? $clog2(BUSY) : 1;
   localparam integer KONST = M_W + PSH_W + BIAS_W;
-  localparam integer TREE = ($clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE;
+  /* verilator lint_off WIDTH */  // strings of different lengths are compared
+  localparam integer TREE = MULT == "chain" || TREE_PIPE == 2 ? ($clog2(TAP_LANES) + 1) / 2 : $clog2(TAP_LANES);
+  /* verilator lint_on WIDTH */
   localparam integer STAGES = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
   localparam integer WAIT = PSH_W > 0 ? STAGES - 1 : STAGES - 2;  // until the constants are read
   localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // shift and bias after it; cast

@@ -27,8 +27,8 @@
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
 //               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
 //                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
-//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers and TREE_PIPE
-//                                    2, see num_chain
+//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers, see
+//                                    num_chain, for which TREE_PIPE means nothing
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -67,7 +67,7 @@ module op_linear #(
     parameter [31:0]  CONSTS_SUM  = 32'd0,
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
+    parameter integer TREE_PIPE   = 1,
     parameter integer GROUPS      = 1,
     parameter integer SETS        = 1,
     parameter integer SWEEPS      = 1

@@ -25,8 +25,8 @@
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
 //                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
-//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers and TREE_PIPE
-//                                    2, see num_chain
+//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers, see
+//                                    num_chain, for which TREE_PIPE means nothing
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -35,15 +35,16 @@
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
-//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE +
-//       2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
+//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) +
+//       (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 : clog2(IN_LANES)) + 2 * min(PSH_W, 1) +
+//       (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
 //   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
 //       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0
-//   lut: FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
-//   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) + (STORE && SF > 32 ? XW : 0) - (IN_BLOCK ? XW : 0)
+//   lut: FRONT + 8 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
+//   ff: FRONT + TAIL + 2 + 2 * XW + (NF > 1 ? XW + 1 : 0) + (STORE && SF > 32 ? XW : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_walk + u_flags + u_nf + u_consts + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES / SHARE *
 //       u_shared : OUT_LANES * u_lane) + u_skid
@@ -73,7 +74,7 @@ module op_linear_fed #(
     parameter         CONSTS      = "",
     parameter [31:0]  CONSTS_SUM  = 32'd0,
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
+    parameter integer TREE_PIPE   = 1,
     parameter integer GROUPS      = 1,
     parameter integer SETS        = 1,
     parameter integer SWEEPS      = 1,
@@ -121,8 +122,8 @@ module op_linear_fed #(
     end
   endgenerate
 
-  // Everything up to the output register moves or stands together.
-  wire en;
+  // Everything up to the output register moves or stands together: if the last stage is empty or there is room behind.
+  logic en;
 
   // Stage 0: which beat of the vector meets which weights.
   wire [SF_W-1:0] sf, after;
@@ -239,7 +240,8 @@ module op_linear_fed #(
   endgenerate
 
   wire out_room;
-  assign en = out_room || !done[TAIL];
+  wire no_room = out_valid && !out_ready && (done[TAIL] || !out_room);  // in the next cycle
+  always_ff @(posedge clk) en <= rst || !no_room || !(en ? done[TAIL-1] : done[TAIL]);
   stream_skid #(.WIDTH(OUT_LANES * OUT_W)) u_skid (
       .clk(clk), .rst(rst), .in_data(y), .in_valid(done[TAIL]), .in_ready(out_room), .out_data(out_data),
       .out_valid(out_valid), .out_ready(out_ready)

@@ -12,7 +12,8 @@
 //   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read. MULT
 //   "chain": see num_chain, which says when first and valid come; constants of a later use come as much later as its
 //   out is later than its sum.
-//   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
+//   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) +
+//       (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 : clog2(IN_LANES)) + 2 * min(PSH_W, 1) +
 //       (M_W > 0 ? 3 : ROUND_PIPE)
 //   ii: 1   order: as it comes
 //   let: CHAIN = MULT == "chain" ? 1 : 0
@@ -40,7 +41,7 @@ module op_linear_lane #(
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
     parameter         MULT       = "auto",
-    parameter integer TREE_PIPE  = 2,
+    parameter integer TREE_PIPE  = 1,
     parameter integer ONE_BEAT   = 0,
     parameter integer ROUND_PIPE = 1
 ) (
@@ -68,8 +69,8 @@ module op_linear_lane #(
   wire signed [ALL_W-1:0] all;
   generate
     if (CHAIN != 0) begin : g_chain
-      if (IN_E != 0 || W_E != 0 || TREE_PIPE != 2) begin : g_bad
-        operands_must_be_integers_and_TREE_PIPE_2_where_MULT_is_chain u_bad ();
+      if (IN_E != 0 || W_E != 0) begin : g_bad
+        operands_must_be_integers_where_MULT_is_chain u_bad ();
       end
       num_chain #(
           .N(IN_LANES), .A_W(IN_W), .A_SIGNED(IN_SIGNED), .B_W(W_W), .START_W(BIAS_W),

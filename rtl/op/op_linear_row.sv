@@ -23,7 +23,7 @@ module op_linear_row #(
     parameter integer       OUT_SIGNED = 1,
     parameter integer       ROUND      = 0,
     parameter integer       OVER       = 0,
-    parameter integer       PIPE       = 2,
+    parameter integer       PIPE       = 1,
     parameter integer       PSH        = 0,
     parameter     [T_W-1:0] BIAS       = {T_W{1'b0}}
 ) (

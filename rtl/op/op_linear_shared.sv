@@ -25,7 +25,7 @@ module op_linear_shared #(
     parameter integer OUT_SIGNED = 1,
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
-    parameter integer TREE_PIPE  = 2,
+    parameter integer TREE_PIPE  = 1,
     parameter integer ONE_BEAT   = 0,
     parameter integer SHARE      = IN_W + W_W < 9 ? 4 : 2
 ) (

@@ -50,7 +50,7 @@ func TestLinear(t *testing.T) {
 			cast: num.Cast{Shift: 3, Width: 7, Signed: true}}, 5, 4,
 			nil},
 		{matrix{in: 7, out: 3, inW: 5, wW: 3, biasW: 6, cast: num.Cast{Shift: 0, Width: 10, Signed: true}}, 1, 1,
-			[]rtl.Param{rtltest.P("TREE_PIPE", 1), text("ROM_STYLE", "distributed"), text("MULT", "lut")}},
+			[]rtl.Param{rtltest.P("TREE_PIPE", 2), text("ROM_STYLE", "distributed"), text("MULT", "lut")}},
 		{matrix{in: 6, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 20, pshW: 2,
 			cast: num.Cast{Shift: 9, Width: 8, Signed: true}},
 			2, 2, nil},
@@ -60,7 +60,7 @@ func TestLinear(t *testing.T) {
 			cast: num.Cast{Shift: -2, Width: 9, Signed: true}}, 5, 3, nil},
 		{matrix{in: 9, out: 5, inW: 16, inSigned: true, wW: 16, biasW: 34,
 			cast: num.Cast{Shift: 20, Width: 16, Signed: true}}, 3,
-			1, []rtl.Param{rtltest.P("TREE_PIPE", 1)}},
+			1, []rtl.Param{rtltest.P("TREE_PIPE", 2)}},
 		{matrix{in: 4, out: 1, inW: 1, wW: 1, biasW: 1, pshW: 1, cast: num.Cast{Width: 3, Signed: true}}, 4, 1, nil},
 		{matrix{in: 6, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 20, mW: 31, zero: -7,
 			cast: num.Cast{Shift: 45, Width: 8, Signed: true}}, 3, 2, nil},
@@ -171,7 +171,7 @@ func TestLinearBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	for _, c := range []struct{ file, old, fault string }{
 		{"op_linear_fed.sv", "fresh_q ? x_new", "!fresh_q ? x_new"},
-		{"op_linear_fed.sv", "assign en = out_room || !done[TAIL];", "assign en = out_room && out_ready || !done[TAIL];"},
+		{"op_linear_fed.sv", "|| !(en ? done[TAIL-1] : done[TAIL])", "|| !done[TAIL]"},
 		{"op_linear_walk.sv", "assign step = (!fresh || valid) && ready;", "assign step = (fresh || valid) && ready;"},
 		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
 		{"num_chain.sv", "wire take = en && valid;", "wire take = en || valid;"},

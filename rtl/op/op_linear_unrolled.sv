@@ -40,7 +40,7 @@ module op_linear_unrolled #(
     parameter integer                  OVER       = 0,
     parameter [OUT*IN*W_W-1:0]         WEIGHTS    = {OUT * IN * W_W{1'b0}},
     parameter [OUT*(M_W+PSH_W+BIAS_W)-1:0] CONSTS = {OUT * (M_W + PSH_W + BIAS_W) {1'b0}},
-    parameter integer                  PIPE       = 2
+    parameter integer                  PIPE       = 1
 ) (
     input  wire                 clk,
     input  wire                 rst,

@@ -170,7 +170,8 @@ module op_recur #(
     for (genvar p = 0; p < ROWS; p++) begin : g_row
       op_linear_lane #(
           .IN_LANES(IN_LANES), .IN_W(OUT_W), .IN_SIGNED(OUT_SIGNED), .W_W(W_W), .DOT_W(T_W), .BIAS_W(T_W), .T_W(T_W),
-          .SHIFT(0), .OUT_W(T_W), .OVER(2), .MULT(MULT), .ONE_BEAT(SF == 1 ? 1 : 0), .ROUND_PIPE(0)
+          .SHIFT(0), .OUT_W(T_W), .OVER(2), .MULT(MULT), .TREE_PIPE(2),
+          .ONE_BEAT(SF == 1 ? 1 : 0), .ROUND_PIPE(0)
       ) u_row (
           .clk(clk), .en(en), .x(h), .w(w[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
           .konst(starts[p*T_W+:T_W]), .y(sums[p*T_W+:T_W])
