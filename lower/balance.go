@@ -92,10 +92,6 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 	for _, m := range b.tried.unknown {
 		best.report.warn("%s does not state what it costs: it counts as nothing", m)
 	}
-	dev := &plan.Target.FPGA
-	for _, r := range beyond(best.cost, capacity(dev)) {
-		best.report.warn("the design is predicted to take %s %s more than %s has", grouped(r.has-r.most), r.name, dev.Part)
-	}
 	return best.graph, best.report, nil
 }
 
@@ -163,7 +159,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 			ii := best.report.Interval()
 			return nil, "", e.WithHint("the budget allows %s cycles a sample: fps = %s", tomlText(ii), floorRate(b.rate(ii)))
 		}
-		return nil, "", e.WithHint("no folding meets this budget at any rate")
+		return nil, "", e.WithHint("no folding meets this budget at any rate: %s", b.less())
 	}
 	ii := d.report.II()
 	if d.report.Interval() > float64(limit) {
@@ -247,7 +243,7 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 	}
 	if over != "" {
 		return nil, "", diag.New("L0457", b.graph.Name, "the slowest folding takes %s", over).
-			WithNote("set by %s", b.plan.Fold.From).WithHint("raise the bound, or lower the bits of weights and data")
+			WithNote("set by %s", b.plan.Fold.From).WithHint("%s", b.less())
 	}
 	for ; at > 0; at-- {
 		faster, over, err := b.fitting(steps[at-1], false)

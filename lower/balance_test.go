@@ -192,7 +192,7 @@ func TestBalancePixelACycle(t *testing.T) {
 		if b := r.Balance; b.Cycles != 64 || b.Bottleneck != c.first {
 			t.Errorf("%s: %g cycles, of %s; want 64, of %s", c.dir, b.Cycles, b.Bottleneck, c.first)
 		}
-		if !strings.Contains(strings.Join(r.Warnings, "\n"), "DSP more than xc7z020clg400-1 has") {
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "xc7z020 has 220 DSP, and ") {
 			t.Errorf("%s: warnings: %q", c.dir, r.Warnings)
 		}
 		_, err = run(small, 4000000, "")

@@ -84,6 +84,15 @@ func (b *balancer) overTexts(list []resource) (texts []string) {
 	return texts
 }
 
+// less says how a design comes within the budget that is too small for all foldings.
+func (b *balancer) less() string {
+	hint := "lower the bits of weights and data, or take a larger part"
+	if fold := &b.plan.Fold; fold.MaxLUT+fold.MaxDSP+fold.MaxBRAM > 0 {
+		hint = "raise the bound, or " + hint
+	}
+	return hint
+}
+
 // beyond lists what a cost takes more of than a budget bounds.
 func beyond(c rtl.Cost, budget Budget) (list []resource) {
 	for _, r := range budget.resources(c) {

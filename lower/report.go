@@ -103,23 +103,14 @@ func (r *Report) Cost() rtl.Cost {
 
 // warnPart says what a part has too little of, and which unit takes most of it.
 func (r *Report) warnPart(part *target.FPGA) {
-	all := r.Cost()
-	for _, c := range []struct {
-		name string
-		has  int
-		of   func(rtl.Cost) float64
-	}{
-		{"LUT", part.LUT, func(c rtl.Cost) float64 { return float64(c.LUT) }},
-		{"DSP", part.DSP, func(c rtl.Cost) float64 { return float64(c.DSP) }},
-		{"block RAM", part.BRAM, func(c rtl.Cost) float64 { return float64(c.BRAM) / 2 }},
-		{"UltraRAM", part.URAM, func(c rtl.Cost) float64 { return float64(c.URAM) }},
-	} {
-		if c.of(all) <= float64(c.has) {
+	of := func(c rtl.Cost) []resource { return capacity(part).resources(c) }
+	for i, all := range of(r.Cost()) {
+		if all.has <= all.most {
 			continue
 		}
-		most := slices.MaxFunc(r.Units, func(a, b UnitReport) int { return cmp.Compare(c.of(a.Cost), c.of(b.Cost)) })
-		r.warn("%s has %d %s, and %g are predicted, %g of them for %s (%s)", part.Device, c.has, c.name, c.of(all),
-			c.of(most.Cost), most.Node, most.Module)
+		most := slices.MaxFunc(r.Units, func(a, b UnitReport) int { return cmp.Compare(of(a.Cost)[i].has, of(b.Cost)[i].has) })
+		r.warn("%s has %d %s, and %d are predicted, %d of them for %s (%s)", part.Device, all.most, all.name, all.has,
+			of(most.Cost)[i].has, most.Node, most.Module)
 	}
 }
 
