@@ -108,7 +108,9 @@ func (r *Report) warnPart(part *target.FPGA) {
 		if all.has <= all.most {
 			continue
 		}
-		most := slices.MaxFunc(r.Units, func(a, b UnitReport) int { return cmp.Compare(of(a.Cost)[i].has, of(b.Cost)[i].has) })
+		most := slices.MaxFunc(r.Units, func(a, b UnitReport) int {
+			return cmp.Compare(of(a.Cost)[i].has, of(b.Cost)[i].has)
+		})
 		r.warn("%s has %d %s, and %d are predicted, %d of them for %s (%s)", part.Device, all.most, all.name, all.has,
 			of(most.Cost)[i].has, most.Node, most.Module)
 	}
