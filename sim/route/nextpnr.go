@@ -64,7 +64,9 @@ func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
 		args = append(args, n.family.Config, "routed.config")
 	}
 	if n.pins != nil {
-		args = append(append(args, n.family.Constraints...), pinCopy)
+		for _, arg := range n.family.Constraints {
+			args = append(args, strings.ReplaceAll(arg, "%s", pinCopy))
+		}
 	} else if n.family.Bare && !n.Bitstream {
 		args = append(args, "--out-of-context")
 	}
@@ -185,7 +187,15 @@ func (n *nextpnr) read(seed int) (*Report, error) {
 		return nil, errors.New("no path between registers, so no clock")
 	}
 	r := &Report{Seed: seed, MHz: w.Fmax[clock].Achieved, Clocks: clocks}
-	count := func(cell string) (used, holds int) { return w.Utilization[cell].Used, w.Utilization[cell].Available }
+	count := func(cell string) (used, holds int) {
+		used, holds = w.Utilization[cell].Used, w.Utilization[cell].Available
+		for other, as := range n.family.As {
+			if as == cell {
+				used += w.Utilization[other].Used
+			}
+		}
+		return used, holds
+	}
 	r.LUT, r.Holds.LUT = count(n.family.LUT)
 	r.FF, r.Holds.FF = count(n.family.FF)
 	r.DSP, r.Holds.DSP = count(n.family.DSP)

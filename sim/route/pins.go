@@ -4,6 +4,7 @@ package route
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,6 +53,9 @@ func (d *design) ports(dir string) ([]port, error) {
 // file of pins.
 func (n *nextpnr) ends(dir string, d *design) (ring, pins string, err error) {
 	switch {
+	case n.family.Config == "" && (n.Bitstream || n.PinFile != ""):
+		return "", "", diag.New(CodeFamily, dir, "no bitstream is made, and no pins are fixed, for %s", n.part.Name).
+			WithHint("leave out --bitstream and --pins: the clock is measured without; or take a part of ECP5 or iCE40")
 	case n.PinFile != "":
 		if n.pins, err = d.readPins(dir, n.family.Name, n.PinFile); err != nil {
 			return "", "", err
@@ -62,7 +66,11 @@ func (n *nextpnr) ends(dir string, d *design) (ring, pins string, err error) {
 	case n.family.Bare:
 		return "", Bare, nil
 	}
-	ring, err = d.ring(dir)
+	if ring, err = d.ring(dir); len(n.part.Sites) > 0 {
+		for i, port := range d.ends {
+			n.pins = fmt.Appendf(n.pins, n.family.Locate+"\n", port, n.part.Sites[i])
+		}
+	}
 	return ring, Ringed, err
 }
 

@@ -11,8 +11,8 @@ import (
 	"lathe/emit/plot"
 )
 
-// bel is the place of a cell: "X56/Y11/SLICEC.K1", the column and row of a tile and the site in it.
-var bel = regexp.MustCompile(`^X(\d+)/Y(\d+)/`)
+// bel is the place of a cell: "X56/Y11/SLICEC.K1" or "X56Y11/LUT0", the column and row of a tile and the site in it.
+var bel = regexp.MustCompile(`^X(\d+)/?Y(\d+)/`)
 
 // placement counts the cells of each layer and draws where they lie.
 func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) error {
@@ -29,7 +29,11 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 	for name, c := range all.Cells {
 		node := n.design.layer(owners[name].instance)
 		l := layers[node]
-		switch c.Type {
+		kind := c.Type
+		if as := n.family.As[kind]; as != "" {
+			kind = as
+		}
+		switch kind {
 		case n.family.LUT:
 			l.LUT++
 			if value, _ := c.Parameters[n.family.Clocked].(string); strings.Trim(value, "0") == "1" {
@@ -50,7 +54,7 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 			if group < 0 {
 				group = len(order)
 			}
-			large := c.Type == n.family.DSP || c.Type == n.family.BRAM
+			large := kind == n.family.DSP || kind == n.family.BRAM
 			plan.Cells = append(plan.Cells, plot.Placed{X: x, Y: y, Group: group, Large: large})
 		}
 	}

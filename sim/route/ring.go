@@ -46,7 +46,7 @@ func (d *design) ring(dir string) (string, error) {
 		return "", diag.New(CodeFolder, dir, "no folder of an emitted design: %s lacks a clock, inputs or outputs",
 			d.Top).WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
-	d.root = ringModule
+	d.root, d.ends = ringModule, append(clocks, "in", "out")
 	return fmt.Sprintf(`read_verilog <<RING
 module %s (input wire %s, input wire in, output wire out);
   reg [%d:0] held;

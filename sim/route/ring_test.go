@@ -3,6 +3,7 @@
 package route
 
 import (
+	"strings"
 	"testing"
 
 	"lathe/internal/tools"
@@ -33,6 +34,31 @@ func TestRing(t *testing.T) {
 		t.Errorf("layers %+v", layers)
 	}
 	if r.Layer() == "(wrapper)" {
+		t.Errorf("slowest in %q: %+v", r.Layer(), r.Path)
+	}
+}
+
+// TestGowin: nextpnr takes no Gowin design whose pins are not fixed, and this Yosys makes no multipliers for it.
+func TestGowin(t *testing.T) {
+	o := Options{Part: "gowin-gw1nr-9", Tools: tools.NeedRoute(t, "himbaechel_gowin"), LogDir: t.TempDir(), Seeds: 1}
+	r, err := Route(t.Context(), folder(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Pins != Ringed || r.Clocks[0].Name != "clk" {
+		t.Errorf("pins %q, clocks %v", r.Pins, r.Clocks)
+	}
+	if r.Holds != (Cells{LUT: 8640, FF: 6480, DSP: 20, BRAM: 26}) {
+		t.Errorf("the part holds %+v", r.Holds)
+	}
+	var sum Cells
+	for _, l := range r.Layers {
+		sum.LUT, sum.FF = sum.LUT+l.LUT, sum.FF+l.FF
+	}
+	if r.FF < 60 || r.FF > 72 || sum.FF != r.FF || sum.LUT != r.LUT || r.DSP != 0 {
+		t.Errorf("cells %+v, of the layers %+v, want the sum of these and up to 72 flip-flops", r.Cells, r.Layers)
+	}
+	if !strings.Contains(string(r.FloorPlan), "<rect") || r.Layer() == "(wrapper)" {
 		t.Errorf("slowest in %q: %+v", r.Layer(), r.Path)
 	}
 }

@@ -34,6 +34,7 @@ const (
 	CodePins    = "L0779" // more signals than pins
 	CodeChain   = "L0780" // instantiates the DSPs of AMD's FPGAs
 	CodePinFile = "L0781" // a file of pins that does not fit the design
+	CodeFamily  = "L0782" // a family without bitstreams
 )
 
 // Options of a run; the zero value of each field but the first two is the usual one.
