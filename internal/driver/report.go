@@ -358,7 +358,7 @@ func (h *Hardware) Routed(dir string) (*route.Report, error) {
 func routed(r *route.Report) *report.Routed {
 	out := &report.Routed{Device: r.DeviceName(), MHz: r.MHz, Median: r.Median, Seeds: len(r.MHzSeeds), LUT: r.LUT,
 		FF: r.FF, DSP: r.DSP, BRAM: r.BRAM, FloorPlan: r.FloorPlan}
-	for _, h := range r.Path {
+	for _, h := range r.Steps() {
 		out.Path = append(out.Path, report.Hop{NS: h.NS, Kind: h.Kind, Layer: h.Layer, Module: h.Module,
 			Signal: h.Place()})
 	}

@@ -5,6 +5,7 @@ package route
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"lathe/internal/diag"
@@ -46,10 +47,28 @@ func (r *Report) Table(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nslowest path, %.2f ns: %.2f ns in logic, %.2f ns in wires\n", r.Logic+r.Wire, r.Logic, r.Wire)
 	fmt.Fprintf(t, "NS\tHOP\tLAYER\tMODULE\tSIGNAL\n")
-	for _, h := range r.Path {
+	for _, h := range r.Steps() {
 		fmt.Fprintf(t, "%.2f\t%s\t%s\t%s\t%s\n", h.NS, h.Kind, Layer{Node: h.Layer}.name(), h.Module, h.Place())
 	}
 	return t.Flush()
+}
+
+// Steps is the path with the hops summed, by kind, that follow one another at one place: a carry chain has two for each
+// of its bits.
+func (r *Report) Steps() (steps []Hop) {
+	begin := 0 // of those at the place of the last
+	for _, h := range r.Path {
+		if begin == len(steps) || steps[begin].Place() != h.Place() || steps[begin].Layer != h.Layer {
+			begin = len(steps)
+		}
+		at := slices.IndexFunc(steps[begin:], func(s Hop) bool { return s.Kind == h.Kind })
+		if at < 0 {
+			steps = append(steps, h)
+			continue
+		}
+		steps[begin+at].NS += h.NS
+	}
+	return steps
 }
 
 // spread says how the seeds differ.
