@@ -110,10 +110,10 @@ func (b *balancer) memories(p placed) []stored {
 	n, is := b.tried.nodes[p.layer], p.store
 	var list []stored
 	if words := b.words(n); words != nil {
-		list = append(list, stored{is, b.tried.cost(p)})
+		list = append(list, stored{is, b.weighed(p)})
 		for _, p.store = range words {
 			if p.store != is && (p.store != storeLUT || n.Args[1].Type.Elems() <= deepest*p.in*p.out) {
-				list = append(list, stored{p.store, b.tried.cost(p)})
+				list = append(list, stored{p.store, b.weighed(p)})
 			}
 		}
 		p.store = is
@@ -122,14 +122,14 @@ func (b *balancer) memories(p placed) []stored {
 	return list
 }
 
-// cost is what the unit of a layer takes.
-func (t *tried) cost(p placed) rtl.Cost {
-	n, l := t.nodes[p.layer], t.laner
+// weighed is what the unit of a layer takes, by a plan that the schedule takes again.
+func (b *balancer) weighed(p placed) rtl.Cost {
+	n, l := b.tried.nodes[p.layer], b.tried.laner
 	kept := n.HW
 	defer func() { n.HW, l.chosen, l.errs = kept, nil, nil }()
 	l.chosen = foldings{n.Name: p.folding}
 	l.node(n)
-	facts, err := t.units.Facts(n)
+	facts, err := b.opts.Units.Facts(n)
 	if err != nil { // it has been planned before
 		return rtl.Cost{}
 	}
@@ -167,10 +167,10 @@ func (b *balancer) placedStores(d *scheduled) (list []Store) {
 		if f.store == "" {
 			continue
 		}
-		here := b.tried.cost(placed{i, f})
+		here := b.weighed(placed{i, f})
 		word := f.store
 		f.store = ""
-		list = append(list, Store{n.Name, word, b.exchange(b.tried.cost(placed{i, f}), here)})
+		list = append(list, Store{n.Name, word, b.exchange(b.weighed(placed{i, f}), here)})
 	}
 	return list
 }
