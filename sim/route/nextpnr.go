@@ -22,9 +22,6 @@ import (
 	"lathe/sim/child"
 )
 
-// version is that of the packages of nextpnr, as scripts/setup has it.
-const version = "0.11.1.0.post826"
-
 // nextpnr is the tool for one device, and the design that it works on.
 type nextpnr struct {
 	Options
@@ -52,6 +49,16 @@ func findNextpnr(o Options, part target.Open, family target.Family, speed string
 		return nil, missing(err.Error())
 	}
 	return n, nil
+}
+
+// version is that of the installed package, "" where its description is lost.
+func (n *nextpnr) version() string {
+	folder := filepath.Join(n.Tools, "yowasp_nextpnr_"+n.family.Name)
+	found, err := filepath.Glob(folder + "-*.dist-info")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(found[0], folder+"-"), ".dist-info")
 }
 
 // run places and routes with one seed.
