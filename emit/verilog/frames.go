@@ -23,10 +23,8 @@ func framesInput(p emit.Port, ends *emit.Port) []netlist.Item {
 	unit := &netlist.Instance{Module: "stream_frames", Name: "frames", Ports: netlist.Clocked("ap_clk", "rst"),
 		Params: []netlist.Param{{Name: "WIDTH", Value: fmt.Sprint(p.Width)},
 			{Name: "BEATS", Value: fmt.Sprint(p.Beats / p.Tokens)}, {Name: "TOKENS", Value: fmt.Sprint(p.Tokens)}}}
-	unit.Ports = append(unit.Ports, netlist.Connection{Port: "in_data",
-		To: netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1}})
-	unit.Ports = append(unit.Ports, netlist.Connection{Port: "in_last", To: ref(p.Stream + "_tlast")},
-		netlist.Connection{Port: "in_valid", To: offered(p)}, netlist.Connection{Port: "in_ready", To: goes(p)})
+	unit.Ports = append(append(unit.Ports, behindReset(p).to("in")...),
+		netlist.Connection{Port: "in_last", To: ref(p.Stream + "_tlast")})
 	unit.Ports = append(append(unit.Ports, wiresOf(c).to("out")...), wiresOf(e).to("ends")...)
 	unit.Ports = append(unit.Ports, netlist.Connection{Port: "error", To: ref("error")})
 	items := append(append(framesHead(p), wires(c, p.Width, 0)...), wires(e, 1, 0)...)

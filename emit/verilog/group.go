@@ -44,8 +44,7 @@ func enters(p emit.Port, group int, first bool) []netlist.Item {
 	if p.TData > p.Width {
 		rest = append(rest, netlist.Slice{Of: p.Stream + "_tdata", High: p.TData - 1, Low: p.Width})
 	}
-	u.Ports = append(u.Ports, netlist.Stream("in", netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1},
-		offered(p), goes(p))...)
+	u.Ports = append(u.Ports, behindReset(p).to("in")...)
 	u.Ports = append(u.Ports, wiresOf(c).to("out")...)
 	for _, port := range [][2]string{{"room", room}, {"begins", "begins"}, {"zeros", "zeros"}} {
 		u.Ports = append(u.Ports, netlist.Connection{Port: port[0], To: netlist.Ref(port[1])})

@@ -51,11 +51,10 @@ func session(d *emit.Design) []netlist.Item {
 	unit := &netlist.Instance{Module: "stream_session", Name: "session", Ports: netlist.Clocked("ap_clk", "rst"),
 		Params: []netlist.Param{{Name: "TOKENS", Value: fmt.Sprint(d.Tokens)},
 			{Name: "BEATS", Value: fmt.Sprint(in.Beats / d.Tokens)}, {Name: "OUTS", Value: fmt.Sprint(len(idle))}}}
-	for _, c := range [][2]string{{"in_last", in.Stream + "_tlast"}, {"in_valid", in.Stream + "_offered"},
-		{"in_ready", in.Stream + "_taken"}, {"core_valid", in.CoreStream + "_valid"},
-		{"core_ready", in.CoreStream + "_ready"}} {
-		unit.Ports = append(unit.Ports, netlist.Connection{Port: c[0], To: netlist.Ref(c[1])})
-	}
+	from, to := behindReset(in), wiresOf(in.CoreStream)
+	unit.Ports = append(unit.Ports, netlist.Connection{Port: "in_last", To: netlist.Ref(in.Stream + "_tlast")},
+		netlist.Connection{Port: "in_valid", To: from.valid}, netlist.Connection{Port: "in_ready", To: from.ready},
+		netlist.Connection{Port: "core_valid", To: to.valid}, netlist.Connection{Port: "core_ready", To: to.ready})
 	for _, name := range strings.Fields("core_rst token closing position error") {
 		unit.Ports = append(unit.Ports, netlist.Connection{Port: name, To: netlist.Ref(name)})
 	}

@@ -192,24 +192,24 @@ func resets(d *emit.Design) []netlist.Item {
 	items := []netlist.Item{netlist.Wire{Name: "rst"}, &netlist.Instance{Module: "stream_reset", Name: "reset",
 		Ports: []netlist.Connection{{Port: "clk", To: netlist.Ref("ap_clk")}, {Port: "rst_n", To: netlist.Ref("ap_rst_n")},
 			{Port: "rst", To: netlist.Ref("rst")}}}}
+	runs := func(what netlist.Expr) netlist.Expr {
+		return netlist.All{X: netlist.Concat{netlist.Not{X: netlist.Ref("rst")}, what}}
+	}
 	for _, p := range d.Ports {
 		if p.Input {
-			runs := func(what netlist.Expr) netlist.Expr {
-				return netlist.All{X: netlist.Concat{netlist.Not{X: netlist.Ref("rst")}, what}}
-			}
 			items = append(items, netlist.Wire{Name: p.Stream + "_taken"},
 				netlist.Wire{Name: p.Stream + "_offered", Value: runs(netlist.Ref(p.Stream + "_tvalid"))},
-				netlist.Assign{To: netlist.Ref(p.Stream + "_tready"), From: runs(goes(p))})
+				netlist.Assign{To: netlist.Ref(p.Stream + "_tready"), From: runs(behindReset(p).ready)})
 		}
 	}
 	return items
 }
 
-// offered says that an input has a beat for what stands behind it.
-func offered(p emit.Port) netlist.Expr { return netlist.Ref(p.Stream + "_offered") }
-
-// goes says that what stands behind an input takes a beat.
-func goes(p emit.Port) netlist.Expr { return netlist.Ref(p.Stream + "_taken") }
+// behindReset is the stream of an input port as what stands behind it sees it.
+func behindReset(p emit.Port) handshake {
+	return handshake{netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1}, netlist.Ref(p.Stream + "_offered"),
+		netlist.Ref(p.Stream + "_taken")}
+}
 
 // clockPort is a clock and the interfaces that keep to it.
 func clockPort(name string, interfaces []string, reset string) netlist.Port {
@@ -264,12 +264,12 @@ func axisInput(p emit.Port, tokens int) []netlist.Item {
 	if p.TData > p.Width {
 		rest = append(rest, netlist.Slice{Of: p.Stream + "_tdata", High: p.TData - 1, Low: p.Width})
 	}
-	items := append(axisHead(p, tokens), netlist.Wire{Name: c + "_data", Width: p.Width,
-		Value: netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1}})
+	from := behindReset(p)
+	items := append(axisHead(p, tokens), netlist.Wire{Name: c + "_data", Width: p.Width, Value: from.data})
 	if tokens == 0 {
-		items = append(items, netlist.Wire{Name: c + "_valid", Value: offered(p)},
+		items = append(items, netlist.Wire{Name: c + "_valid", Value: from.valid},
 			netlist.Wire{Name: c + "_ready"},
-			netlist.Assign{To: goes(p), From: netlist.Ref(c + "_ready")})
+			netlist.Assign{To: from.ready, From: netlist.Ref(c + "_ready")})
 	}
 	if len(rest) == 0 {
 		return items
