@@ -241,8 +241,7 @@ func apart(c *cobra.Command, args []string) error {
 		}
 		return file{"--" + flag, f.Value.String()}, true
 	}
-	for _, flag := range []string{"plan", "calibrate", "calibrate-labels", "inputs", "bind", "labels", "in",
-		"pins"} {
+	for _, flag := range []string{"plan", "calibrate", "calibrate-labels", "inputs", "bind", "labels", "in", "pins"} {
 		if f, ok := value(flag); ok {
 			files = append(files, f)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/ir/target"
+	"lathe/internal/diag"
 	"lathe/sim/route"
 )
 
@@ -38,9 +38,6 @@ func (a *App) route() *cobra.Command {
 		if o.Seeds < 1 || clock != 0 && !(clock >= 1 && clock <= 2000) || o.Timeout <= 0 {
 			return usagef("--seeds and --timeout must be positive, and --clock lie within 1..2000")
 		}
-		if _, _, _, err := target.FindOpen(o.Part); err != nil {
-			return &usageError{err}
-		}
 		if o.Bitstream = bitstream != ""; o.Bitstream {
 			if err := writable(bitstream, "L0920"); err != nil {
 				return err
@@ -51,6 +48,9 @@ func (a *App) route() *cobra.Command {
 		o.ClockMHz, o.Progress = clock, func(step string) { p.Report(step, 0, 0) }
 		r, err := route.Route(c.Context(), args[0], o)
 		p.finish()
+		if diag.CodeOf(err) == "L0770" { // the part is unknown
+			return &usageError{err}
+		}
 		if err != nil {
 			return err
 		}

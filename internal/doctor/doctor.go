@@ -97,7 +97,7 @@ func Check(ctx context.Context, env Env) []Finding {
 		all = append(all, p.check(ctx, there))
 	}
 	for _, f := range target.Families() {
-		all = append(all, nextpnr(env, f.Name))
+		all = append(all, nextpnr(env, f))
 	}
 	return append(all, gpu(ctx, env))
 }
@@ -205,20 +205,17 @@ func nvrtc(env Env) Finding {
 }
 
 // nextpnr looks for the package of a family of FPGAs.
-func nextpnr(env Env, family string) Finding {
+func nextpnr(env Env, family target.Family) Finding {
 	f := Finding{
-		Name: "nextpnr-" + family,
-		Cost: "no place and route for " + family + ": `lathe route`",
+		Name: "nextpnr-" + family.Name,
+		Cost: "no place and route for " + family.Name + ": `lathe route`",
 		Fix:  "run scripts/setup --route, which needs a network once and exists for Linux on x86-64",
 	}
-	folder := filepath.Join(env.Route, "yowasp_nextpnr_"+family)
-	if _, err := os.Stat(folder); err != nil {
+	folder, version, err := family.Installed(env.Route)
+	if err != nil {
 		return f
 	}
-	f.Found, f.Path = true, folder
-	if found, err := filepath.Glob(folder + "-*.dist-info"); err == nil && len(found) > 0 {
-		f.Version = number.FindString(strings.TrimPrefix(found[0], folder))
-	}
+	f.Found, f.Path, f.Version = true, folder, number.FindString(version)
 	return f
 }
 

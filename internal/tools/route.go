@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"lathe/ir/target"
 )
 
 // NeedRoute returns the folder of place and route, route below that of CacheDir, where scripts/setup --route puts
@@ -16,7 +18,7 @@ func NeedRoute(t testing.TB, family string) string {
 	Need(t, "yosys", "python3")
 	dir, err := filepath.Abs(filepath.Join(cacheDir(os.Getenv), "route"))
 	if err == nil {
-		_, err = os.Stat(filepath.Join(dir, "yowasp_nextpnr_"+family))
+		_, _, err = target.Family{Name: family}.Installed(dir)
 	}
 	if err != nil {
 		message{fmt.Sprintf("%s needs %s (scripts/setup --route puts it there)", t.Name(), err), inCI()}.end(t)

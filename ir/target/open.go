@@ -3,6 +3,9 @@
 package target
 
 import (
+	"cmp"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"lathe/internal/diag"
@@ -49,6 +52,22 @@ type Family struct {
 	// and pin.
 	Constraints []string
 	Locate      string
+}
+
+// Kind is the cell as which a cell is counted: itself, unless As has it.
+func (f Family) Kind(cell string) string { return cmp.Or(f.As[cell], cell) }
+
+// Installed finds nextpnr for the family below the folder in which scripts/setup --route puts it: its package, and its
+// version, "" where the description of the package is lost. The error is that of a package that is not there.
+func (f Family) Installed(tools string) (folder, version string, err error) {
+	folder = filepath.Join(tools, "yowasp_nextpnr_"+f.Name)
+	if _, err := os.Stat(folder); err != nil {
+		return folder, "", err
+	}
+	if found, err := filepath.Glob(folder + "-*.dist-info"); err == nil && len(found) > 0 {
+		version = strings.TrimSuffix(strings.TrimPrefix(found[0], folder+"-"), ".dist-info")
+	}
+	return folder, version, nil
 }
 
 // Families lists the series.

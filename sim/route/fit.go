@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/ir/op/lane"
 	"lathe/rtl"
 )
 
@@ -66,21 +67,11 @@ func (n *nextpnr) tooLarge(log []byte) error {
 	}
 	fewer := short.fewer
 	if strings.Contains(fewer, "%d") {
-		lanes := divisor(layer.Lanes)
-		if lanes == 0 {
+		legal := lane.Divisors(layer.Lanes) // of what its lanes divide, too
+		if len(legal) < 2 {
 			return err.WithHint("%q has most %s, about %d, and one lane: take a larger part", layer.Node, short.name, most)
 		}
-		fewer = fmt.Sprintf(fewer, lanes)
+		fewer = fmt.Sprintf(fewer, legal[len(legal)-2])
 	}
 	return err.WithHint("%q has most %s, about %d: %s, or take a larger part", layer.Node, short.name, most, fewer)
-}
-
-// divisor is the largest that n has but itself, and so a legal number of lanes where n is one; 0 of 1.
-func divisor(n int) int {
-	for d := n / 2; d > 0; d-- {
-		if n%d == 0 {
-			return d
-		}
-	}
-	return 0
 }

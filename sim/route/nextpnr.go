@@ -29,36 +29,27 @@ type nextpnr struct {
 	family target.Family
 	speed  string
 	python string
-	pins   []byte // those that are fixed, nil if none
-	folder string // where the netlist lies, and where it runs
-	design *design
+	// version is that of the installed package, "" where its description is lost.
+	version string
+	pins    []byte // those that are fixed, nil if none
+	folder  string // where the netlist lies, and where it runs
+	design  *design
 }
 
 func findNextpnr(o Options, part target.Open, family target.Family, speed string) (*nextpnr, error) {
-	n := &nextpnr{Options: o, part: part, family: family, speed: speed}
 	missing := func(what string) error {
 		return diag.New(CodeNoTool, "", "place and route is not installed: %s", what).
 			WithHint("run scripts/setup --route, which needs a network once and exists for Linux on x86-64")
 	}
-	folder := filepath.Join(o.Tools, "yowasp_nextpnr_"+family.Name)
-	if _, err := os.Stat(folder); err != nil {
+	folder, version, err := family.Installed(o.Tools)
+	if err != nil {
 		return nil, missing("no " + folder)
 	}
-	var err error
-	if n.python, err = exec.LookPath(o.Python); err != nil {
+	python, err := exec.LookPath(o.Python)
+	if err != nil {
 		return nil, missing(err.Error())
 	}
-	return n, nil
-}
-
-// version is that of the installed package, "" where its description is lost.
-func (n *nextpnr) version() string {
-	folder := filepath.Join(n.Tools, "yowasp_nextpnr_"+n.family.Name)
-	found, err := filepath.Glob(folder + "-*.dist-info")
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(found[0], folder+"-"), ".dist-info")
+	return &nextpnr{Options: o, part: part, family: family, speed: speed, python: python, version: version}, nil
 }
 
 // run places and routes with one seed.
@@ -194,15 +185,11 @@ func (n *nextpnr) read(seed int) (*Report, error) {
 		return nil, errors.New("no path between registers, so no clock")
 	}
 	r := &Report{Seed: seed, MHz: w.Fmax[clock].Achieved, Clocks: clocks}
-	count := func(cell string) (used, holds int) {
-		used, holds = w.Utilization[cell].Used, w.Utilization[cell].Available
-		for other, as := range n.family.As {
-			if as == cell {
-				used += w.Utilization[other].Used
-			}
-		}
-		return used, holds
+	used := map[string]int{}
+	for cell, u := range w.Utilization {
+		used[n.family.Kind(cell)] += u.Used
 	}
+	count := func(cell string) (int, int) { return used[cell], w.Utilization[cell].Available }
 	r.LUT, r.Holds.LUT = count(n.family.LUT)
 	r.FF, r.Holds.FF = count(n.family.FF)
 	r.DSP, r.Holds.DSP = count(n.family.DSP)

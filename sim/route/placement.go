@@ -29,10 +29,7 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 	for name, c := range all.Cells {
 		node := n.design.layer(owners[name].instance)
 		l := layers[node]
-		kind := c.Type
-		if as := n.family.As[kind]; as != "" {
-			kind = as
-		}
+		kind := n.family.Kind(c.Type)
 		switch kind {
 		case n.family.LUT:
 			l.LUT++

@@ -168,7 +168,7 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Device, speed, hash, pins
-	r.Tools = []string{yosys + ": " + flags, strings.TrimSpace("nextpnr-" + family.Name + " " + next.version())}
+	r.Tools = []string{yosys + ": " + flags, strings.TrimSpace("nextpnr-" + family.Name + " " + next.version)}
 	if o.Bitstream {
 		if r.Bitstream, err = next.pack(ctx); err != nil {
 			return nil, err
