@@ -34,6 +34,17 @@ type Store struct {
 	Why string `json:"why"`
 }
 
+// Place says where the weights lie, in words.
+func (s Store) Place() string {
+	switch s.Memory {
+	case storeLUT:
+		return "in LUTs"
+	case storeUltra:
+		return "in UltraRAM, loaded after reset"
+	}
+	return "in block RAM"
+}
+
 // placed is a layer with a folding.
 type placed struct {
 	layer int

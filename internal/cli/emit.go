@@ -310,21 +310,10 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 	fmt.Fprintf(a.Out, "predicted: %d LUT, %d FF, %d DSP, %.1f block RAM, %d UltraRAM%s\n", c.LUT, c.FF, c.DSP,
 		float64(c.BRAM)/2, c.URAM, bounds(b.Budget))
 	for _, s := range b.Stores {
-		fmt.Fprintf(a.Out, "weights of %s: %s, %s\n", s.Node, storeText(s.Memory), s.Why)
+		fmt.Fprintf(a.Out, "weights of %s: %s, %s\n", s.Node, s.Place(), s.Why)
 	}
 	fmt.Fprintf(a.Out, "why not otherwise: %s\n", b.Proof)
 	return nil
-}
-
-// storeText names a memory that weights were moved to.
-func storeText(memory string) string {
-	switch memory {
-	case "distributed":
-		return "in LUTs"
-	case "ultra":
-		return "in UltraRAM, loaded after reset"
-	}
-	return "in block RAM"
 }
 
 // rate prints samples a second without an exponent: six digits, or all those before the point.
