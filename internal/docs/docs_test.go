@@ -41,17 +41,8 @@ func TestPages(t *testing.T) {
 
 // TestPicture holds the picture in README.md to what `lathe quantize` and `lathe inspect --svg` make of the example.
 func TestPicture(t *testing.T) {
-	const example, name = "../../examples/digits-cnn/", "../../docs/digits-cnn.svg"
-	s := driver.Source{Model: example + "model.onnx", Calibrate: example + "calib.npz"}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture, err := text.SVG(t.Context(), q.Graph)
+	const name = "../../docs/digits-cnn.svg"
+	picture, err := text.SVG(t.Context(), quantized(t, "digits-cnn").Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,10 +56,11 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// TestStreams holds the picture in docs/transformers.md to the run that sizes the FIFOs of the example.
-func TestStreams(t *testing.T) {
-	const example, name = "../../examples/digits-vit/", "../../docs/transformer-block.svg"
-	s := driver.Source{Model: example + "model.onnx", Calibrate: example + "calib.npz"}
+// quantized is an example under no plan.
+func quantized(t *testing.T, example string) *driver.Quantized {
+	t.Helper()
+	dir := "../../examples/" + example + "/"
+	s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz"}
 	g, err := s.Import()
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +69,13 @@ func TestStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	return q
+}
+
+// TestStreams holds the picture in docs/transformers.md to the run that sizes the FIFOs of the example.
+func TestStreams(t *testing.T) {
+	const name = "../../docs/transformer-block.svg"
+	h, err := quantized(t, "digits-vit").Emit(t.Context(), verilog.Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lathe/emit/verilog"
 	"lathe/internal/clitest"
 	"lathe/internal/driver"
 )
@@ -20,9 +19,5 @@ func TestPathsLarge(t *testing.T) {
 	if err := clitest.ImageNet(model, "resnet8", 32); err != nil {
 		t.Fatal(err)
 	}
-	hw, err := quantized(t, driver.Source{Model: model}).Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%+v", counted(t, &driver.Job{HW: hw}))
+	t.Logf("%+v", counted(t, &driver.Job{HW: emitted(t, driver.Source{Model: model})}))
 }
