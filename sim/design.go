@@ -17,7 +17,7 @@ import (
 // DesignSpec describes an emitted design to Build: its AXI4-Stream wrapper with all ports, that of one clock
 // where there are two, and with taps the result stream of every unit and every branch of a fork.
 func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
-	s := Spec{Top: d.Single, Files: d.Files, Clock: "ap_clk", Reset: "ap_rst_n", ResetActiveLow: true, Settle: 1,
+	s := Spec{Top: d.Single, Files: d.Files, Clock: "ap_clk", Reset: "ap_rst_n", ResetActiveLow: true, Settle: 2,
 		CacheDir: cacheDir, Trace: waveform}
 	if m := d.Memory; m != nil {
 		s.Files = slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Name == m.File })

@@ -38,7 +38,7 @@ type Spec struct {
 	Params         []rtl.Param
 	Clock, Reset   string // names of the ports; empty: the design has none
 	ResetActiveLow bool
-	// Settle is the number of cycles after its reset port in which the design still is in reset.
+	// Settle is the number of cycles after its reset port in which the design takes no beat.
 	Settle int
 	// Handshake says who makes valid and ready. With ByWrapper the module is a pipeline of Pipe registers (0: it is
 	// combinational), all under the clock enable named by Enable; it has one output.

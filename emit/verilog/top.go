@@ -187,13 +187,14 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	return m
 }
 
-// resets registers the reset and, while it lasts, shows no beat of an input to the core, and takes none.
+// resets registers the reset and, until it has ended, shows no beat of an input to the core, and takes none.
 func resets(d *emit.Design) []netlist.Item {
-	items := []netlist.Item{netlist.Wire{Name: "rst"}, &netlist.Instance{Module: "stream_reset", Name: "reset",
-		Ports: []netlist.Connection{{Port: "clk", To: netlist.Ref("ap_clk")}, {Port: "rst_n", To: netlist.Ref("ap_rst_n")},
-			{Port: "rst", To: netlist.Ref("rst")}}}}
+	items := []netlist.Item{netlist.Wire{Name: "rst"}, netlist.Wire{Name: "open"},
+		&netlist.Instance{Module: "stream_reset", Name: "reset", Ports: []netlist.Connection{
+			{Port: "clk", To: netlist.Ref("ap_clk")}, {Port: "rst_n", To: netlist.Ref("ap_rst_n")},
+			{Port: "rst", To: netlist.Ref("rst")}, {Port: "open", To: netlist.Ref("open")}}}}
 	runs := func(what netlist.Expr) netlist.Expr {
-		return netlist.All{X: netlist.Concat{netlist.Not{X: netlist.Ref("rst")}, what}}
+		return netlist.All{X: netlist.Concat{netlist.Ref("open"), what}}
 	}
 	for _, p := range d.Ports {
 		if p.Input {

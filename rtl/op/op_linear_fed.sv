@@ -14,12 +14,9 @@
 //               W_W                  bits of a weight, two's complement
 //               IN_E, IN_NAN, W_E    x and weights may be codes of floats, whose field has so many bits: see
 //                                    num_mul_float; -1: signs, bits that are 1 for +1; 0: integers
-//               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
-//               BIAS_W               bits of a bias, two's complement
-//               PSH_W                bits of psh[o], 0: no left shifts
-//               T_W                  bits that hold every exact sum after shift and bias
-//               M_W                  bits of m[o], unsigned; 0: no factors
-//               ZERO                 zero point of the output
+//               DOT_W, T_W           bits that hold every exact sum_j x[j] * w[o][j]; and after shift and bias
+//               BIAS_W, PSH_W        bits of a bias, two's complement; of psh[o], 0: no left shifts
+//               M_W, ZERO            bits of m[o], unsigned, 0: no factors; zero point of the output
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
@@ -36,6 +33,7 @@
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
 //   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) +
+//       (max(IN_E, W_E) == 0 && min(IN_E, W_E) == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) +
 //       (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 : clog2(IN_LANES)) + 2 * min(PSH_W, 1) +
 //       (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
@@ -46,8 +44,8 @@
 //   lut: FRONT + 8 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
 //   ff: FRONT + TAIL + 2 + 2 * XW + (NF > 1 ? XW + 1 : 0) + (STORE && SF > 32 ? XW : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_walk + u_flags + u_nf + u_consts + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES / SHARE *
-//       u_shared : OUT_LANES * u_lane) + u_skid
+//   parts: u_walk + u_flags + u_nf + u_consts + u_hold + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES /
+//       SHARE * u_shared : OUT_LANES * u_lane) + u_skid
 `default_nettype none
 module op_linear_fed #(
     parameter integer IN          = 16,
@@ -105,10 +103,12 @@ module op_linear_fed #(
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   /* verilator lint_off WIDTH */  // strings of different lengths are compared
   localparam integer CHAIN = MULT == "chain" ? 1 : 0;
+  // A register more where multipliers take it in: the wire from a memory in LUTs to them is long.
+  localparam integer HOLD = IN_E == 0 && W_E == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0;
   /* verilator lint_on WIDTH */
-  // Memory 2, product 1 or 2, tree: stages before the sum over the beats. Of cascades see num_chain.
+  // Memory 2, operands HOLD, product 1 or 2, tree: stages before the sum over the beats. Of cascades see num_chain.
   localparam integer FRONT = CHAIN != 0 ? (IN_LANES > 4 ? 5 : IN_LANES > 1 ? 4 : 3) :
-      3 + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
+      3 + HOLD + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
   localparam integer REST = CHAIN != 0 ? $clog2((IN_LANES + 7) / 8) / 2 : 0;  // sum of cascades after it
   localparam integer WAIT = PSH_W > 0 ? FRONT - 1 + REST : FRONT - 2;  // until the constants are read
   localparam integer TAIL = REST + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // then shift and bias; cast
@@ -127,7 +127,7 @@ module op_linear_fed #(
 
   // Stage 0: which beat of the vector meets which weights.
   wire [SF_W-1:0] sf, after;
-  wire [ROW_W-1:0] row;
+  wire [ROW_W-1:0] row, row_k;
   wire step, fresh, sf_first, sf_last;
   assign in_ready = en && fresh && w_ready;
   assign w_en = en;
@@ -139,8 +139,7 @@ module op_linear_fed #(
   wire unused_sf = &{1'b0, sf, after};  // a vector of one beat, or one that is used once, has no store
 
   // Stages 1 and 2: the beat, beside the weight memory's two registers.
-  logic [XW-1:0] x_new;
-  logic [XW-1:0] x;
+  logic [XW-1:0] x_new, x, x_to;
   always_ff @(posedge clk) if (en) x_new <= in_data;
   generate
     if (NF == 1) begin : g_straight
@@ -166,9 +165,7 @@ module op_linear_fed #(
   endgenerate
 
   // Flags travel with the beat to the sum over the beats; the last beat of a vector makes the result.
-  wire sum_valid;
-  wire sum_first;
-  wire sum_last;
+  wire sum_valid, sum_first, sum_last;
   num_delay #(.WIDTH(2), .DEPTH(FRONT)) u_flags (
       .clk(clk), .en(en), .in({sf_first, sf_last}), .out({sum_first, sum_last})
   );
@@ -187,7 +184,6 @@ module op_linear_fed #(
   end
 
   // Constants arrive where they are used: the sum's first beat, or the shift after the sum.
-  wire [ROW_W-1:0] row_k;
   wire [OUT_LANES*KW-1:0] konst;
   num_delay #(.WIDTH(ROW_W), .DEPTH(WAIT)) u_nf (.clk(clk), .en(en), .in(row), .out(row_k));
   wire [FRONT+TAIL:0] passed = {done, moving};
@@ -206,6 +202,10 @@ module op_linear_fed #(
       .clk(clk), .rst(rst), .en(en), .step(read_k && last_k), .addr(row_k), .data(konst)
   );
 
+  wire [OUT_LANES*IN_LANES*W_W-1:0] w_to;
+  num_delay #(.WIDTH(XW + OUT_LANES * IN_LANES * W_W), .DEPTH(HOLD)) u_hold (
+      .clk(clk), .en(en), .in({x, w_data}), .out({x_to, w_to})
+  );
   wire [OUT_LANES*OUT_W-1:0] y;
   generate
     /* verilator lint_off WIDTH */  // strings of different lengths are compared
@@ -220,7 +220,7 @@ module op_linear_fed #(
             .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
             .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
         ) u_shared (
-            .clk(clk), .en(en), .x(x), .w(w_data[p*SHARE*IN_LANES*W_W+:SHARE*IN_LANES*W_W]), .first(sum_first),
+            .clk(clk), .en(en), .x(x_to), .w(w_to[p*SHARE*IN_LANES*W_W+:SHARE*IN_LANES*W_W]), .first(sum_first),
             .valid(sum_valid), .konst(konst[p*SHARE*KW+:SHARE*KW]), .y(y[p*SHARE*OUT_W+:SHARE*OUT_W])
         );
       end
@@ -232,7 +232,7 @@ module op_linear_fed #(
             .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .MULT(MULT), .TREE_PIPE(TREE_PIPE),
             .ONE_BEAT(SF == 1 ? 1 : 0)
         ) u_lane (
-            .clk(clk), .en(en), .x(x), .w(w_data[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
+            .clk(clk), .en(en), .x(x_to), .w(w_to[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
             .konst(konst[p*KW+:KW]), .y(y[p*OUT_W+:OUT_W])
         );
       end

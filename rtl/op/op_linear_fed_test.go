@@ -48,7 +48,7 @@ func fedModule(params []rtl.Param) string {
 	}
 	return strings.NewReplacer("DECLARED", strings.Join(declared, ""), "BOUND", strings.Join(bound, "")).Replace(`
 // linear_fed_bench: op_linear_fed whose words come as a stream.
-//   latency: IN / IN_LANES + 4 + clog2(IN_LANES) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
+//   latency: IN / IN_LANES + 4 + (IN_W + W_W > 8 ? 1 : 0) + clog2(IN_LANES) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending
 module linear_fed_bench #(
 DECLARED    parameter         CONSTS     = "",

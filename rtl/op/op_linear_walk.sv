@@ -8,7 +8,7 @@
 //   over all groups. addr: how many beats. What decides who may move is a register.
 //   latency: 0   ii: 1   order: counters
 //   lut: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
-//   ff: (SF > 1 ? SF_W + 2 : 0) + (NF > 1 ? NF_W + 2 : 0) + AW + (GROUPS > 1 ? ROW_W : 0)
+//   ff: (SF > 1 ? 2 * SF_W + 2 : 0) + (NF > 1 ? NF_W + 2 : 0) + AW + (GROUPS > 1 ? ROW_W : 0)
 `default_nettype none
 module op_linear_walk #(
     parameter integer SF     = 4,
@@ -28,7 +28,7 @@ module op_linear_walk #(
     output reg              sf_first,
     output reg              sf_last,
     output reg  [ SF_W-1:0] sf,
-    output wire [ SF_W-1:0] after,
+    output reg  [ SF_W-1:0] after,
     output wire [ROW_W-1:0] row,
     output reg  [   AW-1:0] addr
 );
@@ -37,11 +37,11 @@ module op_linear_walk #(
   logic nf_last;
   wire row_last = row == ROW_W'(NF * GROUPS - 1);
   assign step = (!fresh || valid) && ready;
-  assign after = sf_last ? SF_W'(0) : sf + SF_W'(1);
 
   always_ff @(posedge clk) begin
     if (en && step) begin
       sf <= after;
+      after <= after == SF_W'(SF - 1) ? SF_W'(0) : after + SF_W'(1);
       sf_first <= sf_last;
       sf_last <= SF == 1 || (!sf_last && sf == SF_W'(SF - 2));
       addr <= sf_last && row_last ? AW'(0) : addr + AW'(1);
@@ -53,6 +53,7 @@ module op_linear_walk #(
     end
     if (rst) begin
       sf <= SF_W'(0);
+      after <= SF > 1 ? SF_W'(1) : SF_W'(0);
       sf_first <= 1'b1;
       sf_last <= SF == 1;
       nf <= NF_W'(0);

@@ -84,12 +84,12 @@ module op_window_seq #(
   localparam integer EDGE_1 = OW > 1 ? EDGE + SW : EDGE;
   localparam integer NEED_1 = EDGE_1 < 0 ? 0 : EDGE_1 < W ? EDGE_1 : W - 1;
 
-  function automatic [AW-1:0] wrap(input [AW-1:0] a, input [AW:0] step);
-    logic [AW:0] sum;
+  // less is step - DEPTH modulo 2^(AW + 1): both sums are made at once.
+  function automatic [AW-1:0] wrap(input [AW-1:0] a, input [AW-1:0] step, input [AW:0] less);
+    logic [AW:0] beyond;
     begin
-      sum = {1'b0, a} + step;
-      sum = sum >= (AW + 1)'(DEPTH) ? sum - (AW + 1)'(DEPTH) : sum;
-      wrap = sum[AW-1:0];
+      beyond = {1'b0, a} + less;
+      wrap = beyond[AW] ? a + step : beyond[AW-1:0];
     end
   endfunction
 
@@ -150,7 +150,10 @@ module op_window_seq #(
   wire [$clog2(SUB):0] next_sub = sub_end ? '0 : sub + 1'b1;
   wire signed [SXW-1:0] next_win_x = e_o ? SXW'(-PL) : win_x + SXW'(SW);
   wire [AW-1:0] next_win_x_addr = e_o ? AW'(-(PL * CF)) : win_x_addr + AW'(SW * CF);
-  wire [AW-1:0] next_top_addr = wrap(top_addr, at_end ? (AW + 1)'(ROW_JUMP) : (AW + 1)'(ROW_STEP));
+  wire [AW-1:0] next_top_addr = wrap(
+      top_addr, at_end ? AW'(ROW_JUMP) : AW'(ROW_STEP),
+      at_end ? (AW + 1)'(ROW_JUMP - DEPTH) : (AW + 1)'(ROW_STEP - DEPTH)
+  );
   wire hit = $unsigned(x) < SXW'(W) && $unsigned(y) < YW'(H);  // and neither is negative
 
   always_ff @(posedge clk) begin
@@ -169,7 +172,7 @@ module op_window_seq #(
         ky <= e_y ? '0 : ky + 1'b1;
         ky_end <= e_y ? KH == 1 : ky == ($clog2(KH) + 1)'(KH - 2);
         y <= e_o ? top_next : e_y ? top : y + YW'(DH);
-        row_addr <= e_o ? next_top_addr : e_y ? top_addr : wrap(row_addr, (AW + 1)'(ROW_TAP));
+        row_addr <= e_o ? next_top_addr : e_y ? top_addr : wrap(row_addr, AW'(ROW_TAP), (AW + 1)'(ROW_TAP - DEPTH));
       end
       if (e_y) begin
         g <= e_g ? '0 : g + 1'b1;

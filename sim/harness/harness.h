@@ -17,7 +17,7 @@ void dut_open(int argc, char** argv, uint32_t seed, const char* trace_file);
 LathePort* dut_ports(int* count);
 uint8_t* dut_clk();
 uint8_t* dut_rst();
-uint32_t dut_settle();  // cycles after dut_rst in which the design still is in reset
+uint32_t dut_settle();  // cycles after dut_rst in which the design takes no beat
 void dut_eval();
 void dut_dump(uint64_t time);  // appends to the trace, if one is open
 void dut_close();
