@@ -39,6 +39,9 @@ type HW struct {
 	Branches int
 	// Mem is where constants live: "auto", "block" or "distributed".
 	Mem string
+	// Lines is the line buffer, the memory of rows of a window: "block", "distributed" or "ultra"; "" leaves it to
+	// synthesis.
+	Lines string
 	// Weights are where the words of weights lie that a folded unit reads: "" in the chip as an image, "stream" in a
 	// memory outside, from where they come each time, "hold" there and, after reset, in the chip.
 	Weights string

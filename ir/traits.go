@@ -53,6 +53,8 @@ type Traits struct {
 	// Weighted: the result is linear in argument 0. Argument 1 holds the weights, one row of axis 0 an output channel, and
 	// argument 2, which may be missing, one summand an output channel; in quantized graphs both are constants.
 	Weighted bool
+	// Windows: the unit keeps rows of argument 0 in a line buffer.
+	Windows bool
 	// Gains: argument 1, which may be missing, multiplies the elements of what is computed of argument 0, and argument 2,
 	// which may be missing, is added to them. In quantized graphs both are constants in fixed formats of up to 16 bits.
 	Gains bool

@@ -62,7 +62,7 @@ type balancer struct {
 	budget Budget
 	done   map[string]*scheduled // by the picks: weights raised further often choose the same again
 	loads  bool                  // weights may be loaded after reset although the plan does not say so
-	stores map[placed][]stored   // what memories has found
+	stores map[held][]stored     // what memories has found
 }
 
 // scheduleBalanced is Schedule in the balance mode: at the rate asked for with least area, or as fast as the budget
@@ -100,7 +100,7 @@ func newBalancer(ctx context.Context, g *ir.Graph, plan *Plan, o Options) *balan
 		o.Units = &unit.Cache{}
 	}
 	return &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{},
-		stores: map[placed][]stored{}}
+		stores: map[held][]stored{}}
 }
 
 // try evaluates the foldings of the graph; those that take more cycles than a limit need not be among them.

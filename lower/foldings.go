@@ -18,10 +18,11 @@ import (
 
 // folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes; the
 // lanes of the stream into it; the length of its rows of keys where they are padded, else 0; what multiplies, "" where
-// nothing does or nothing was chosen; and a word of stores, "" where its weights stay. Rules of the plan win.
+// nothing does or nothing was chosen; and words of stores, "" where its weights and its line buffer stay. Rules of the
+// plan win.
 type folding struct {
 	in, out, stream, row int
-	dsp, store           string
+	dsp, store, lines    string
 }
 
 // foldingOf is the folding that n has.
@@ -30,7 +31,7 @@ func foldingOf(n *ir.Node) folding {
 	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
 		out = n.HW.Rows
 	}
-	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.DSP, ""}
+	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.DSP, "", ""}
 }
 
 // foldings are the choices of a graph, by the names of its nodes.

@@ -72,7 +72,7 @@ type asked struct {
 	in, out         int
 	inFrom, outFrom string
 	style           ir.Style
-	mem             string
+	mem, lines      string // of constants and of line buffers
 	dsp, dspFrom    string
 	// weightsFrom is the rule that says where weights live, "" where none does.
 	weights, weightsFrom string
@@ -98,6 +98,9 @@ func (l *laner) ruled(n *ir.Node) asked {
 		}
 		if a.mem == "" {
 			a.mem = r.Mem
+		}
+		if a.lines == "" {
+			a.lines = r.Lines
 		}
 		if a.weights == "" && r.Weights != "" {
 			a.weights, a.weightsFrom = r.Weights, r.From
@@ -170,6 +173,9 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 		n.HW.Style = d.StyleOf(a.style, in, out)
 		if d.Mem {
 			n.HW.Mem = a.mem
+		}
+		if n.HW.Lines = ""; n.Op.Traits.Windows && a.lines != "auto" {
+			n.HW.Lines = a.lines
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (p *planParser) memory(f *planFile, out *MemoryPlan) {
 		out.Weights = weightsWords[p.word("memory.weights", f.Memory.Weights, weightsWords)]
 		out.From = p.at.pos("memory.weights") + fmt.Sprintf(" [memory] weights = %q", out.Weights)
 	}
-	out.Ram = p.ram("memory.ram", f.Memory.RAM)
+	out.Ram = p.ram("memory.ram", "ram", f.Memory.RAM, ramWords)
 	if f.Memory.Cache != nil {
 		out.Cache = cacheWords[p.word("memory.cache", f.Memory.Cache, cacheWords)]
 		out.CacheFrom = p.at.pos("memory.cache") + fmt.Sprintf(" [memory] cache = %q", out.Cache)
@@ -76,9 +76,9 @@ func (p *planParser) memory(f *planFile, out *MemoryPlan) {
 	}
 }
 
-// ram reads the RAM of weights that are loaded. A part without UltraRAM is refused.
-func (p *planParser) ram(path string, text *string) string {
-	word := ramWords[p.word(path, text, ramWords)]
+// ram reads a kind of RAM, one of words. UltraRAM of a part that has none is refused.
+func (p *planParser) ram(path, key string, text *string, words []string) string {
+	word := words[p.word(path, text, words)]
 	if word != "ultra" || p.fpga.URAM > 0 {
 		return word
 	}
@@ -88,8 +88,8 @@ func (p *planParser) ram(path string, text *string) string {
 			parts = append(parts, f.Device)
 		}
 	}
-	p.fail(path, "ram = \"ultra\": %s has no UltraRAM", p.fpga.Device).Hint = fmt.Sprintf(
-		`say ram = "block", or take a part that has it: %s`, strings.Join(parts, ", "))
+	p.fail(path, "%s = \"ultra\": %s has no UltraRAM", key, p.fpga.Device).Hint = fmt.Sprintf(
+		`say %s = "block", or take a part that has it: %s`, key, strings.Join(parts, ", "))
 	return word
 }
 

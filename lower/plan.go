@@ -128,6 +128,8 @@ type FoldRule struct {
 	Style ir.Style
 	// Mem is where the weights live: "auto", "block", "distributed".
 	Mem string
+	// Lines is the memory of line buffers: "auto", "block", "distributed" or "ultra".
+	Lines string
 	// Weights says whether weights live in the chip or outside: a word of [memory].
 	Weights string
 	// Ram is the RAM of weights that are loaded: a word of [memory].

@@ -96,6 +96,7 @@ type foldRuleFile struct {
 	OutLanes *int    `toml:"out_lanes"`
 	Style    *string `toml:"style"`
 	Mem      *string `toml:"mem"`
+	LineMem  *string `toml:"line_mem"`
 	Weights  *string `toml:"weights"`
 	RAM      *string `toml:"ram"`
 	DSP      *string `toml:"dsp"`

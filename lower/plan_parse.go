@@ -26,6 +26,7 @@ var (
 	layerWords = []string{"spatial", "loop"}
 	styleWords = []string{"fold", "unroll"}
 	memWords   = []string{"auto", "block", "distributed"}
+	lineWords  = []string{"auto", "block", "distributed", "ultra"}
 	dspWords   = []string{"one", "pack", "chain", "none", "auto"}
 )
 
@@ -255,31 +256,36 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 	}
 	p.balanceOnly(f, out.Mode)
 	for i := range f.Fold.Rule {
-		r := &f.Fold.Rule[i]
-		path := fmt.Sprintf("fold.rule[%d]", i)
-		rule := &FoldRule{Match: p.match(path, "[[fold.rule]]", &r.matchFile)}
-		p.positive(path+".in_lanes", r.InLanes, &rule.InLanes)
-		p.positive(path+".out_lanes", r.OutLanes, &rule.OutLanes)
-		if r.Style != nil {
-			rule.Style = []ir.Style{ir.StyleFold, ir.StyleUnroll}[p.word(path+".style", r.Style, styleWords)]
-		}
-		if r.Mem != nil {
-			rule.Mem = memWords[p.word(path+".mem", r.Mem, memWords)]
-		}
-		if r.Weights != nil {
-			rule.Weights = weightsWords[p.word(path+".weights", r.Weights, weightsWords)]
-		}
-		if r.RAM != nil {
-			rule.Ram = p.ram(path+".ram", r.RAM)
-		}
-		if r.DSP != nil {
-			rule.DSP = p.dsp(path+".dsp", r.DSP)
-		}
-		if *r == (foldRuleFile{matchFile: r.matchFile}) {
-			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, weights, ram or dsp"
-		}
-		out.Rules = append(out.Rules, rule)
+		out.Rules = append(out.Rules, p.foldRule(fmt.Sprintf("fold.rule[%d]", i), &f.Fold.Rule[i]))
 	}
+}
+
+func (p *planParser) foldRule(path string, r *foldRuleFile) *FoldRule {
+	rule := &FoldRule{Match: p.match(path, "[[fold.rule]]", &r.matchFile)}
+	p.positive(path+".in_lanes", r.InLanes, &rule.InLanes)
+	p.positive(path+".out_lanes", r.OutLanes, &rule.OutLanes)
+	if r.Style != nil {
+		rule.Style = []ir.Style{ir.StyleFold, ir.StyleUnroll}[p.word(path+".style", r.Style, styleWords)]
+	}
+	if r.Mem != nil {
+		rule.Mem = memWords[p.word(path+".mem", r.Mem, memWords)]
+	}
+	if r.LineMem != nil {
+		rule.Lines = p.ram(path+".line_mem", "line_mem", r.LineMem, lineWords)
+	}
+	if r.Weights != nil {
+		rule.Weights = weightsWords[p.word(path+".weights", r.Weights, weightsWords)]
+	}
+	if r.RAM != nil {
+		rule.Ram = p.ram(path+".ram", "ram", r.RAM, ramWords)
+	}
+	if r.DSP != nil {
+		rule.DSP = p.dsp(path+".dsp", r.DSP)
+	}
+	if *r == (foldRuleFile{matchFile: r.matchFile}) {
+		p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, line_mem, weights, ram or dsp"
+	}
+	return rule
 }
 
 // mostImages bounds the samples in a block that layers share: as many as wrappers keep count of.

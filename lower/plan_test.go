@@ -162,6 +162,8 @@ func TestPlanErrors(t *testing.T) {
 		{"[fold]\nmode = \"unroll\"\nmax_lut = 9", "L0416", "p:3", "max_lut"},
 		{"[target]\npart = \"xczu3eg\"\n[memory]\nram = \"ultra\"", "L0402", "p:4",
 			`xczu3eg has no UltraRAM`},
+		{"[target]\npart = \"xczu3eg\"\n[[fold.rule]]\nname = \"a\"\nline_mem = \"ultra\"", "L0402", "p:5",
+			`line_mem = "ultra": xczu3eg has no UltraRAM`},
 		{"[target]\npart = \"xc7z020\"\n[fold]\ndsp = \"chain\"", "L0402", "p:4", "xc7z020 has no DSP48E2"},
 		{"[memory]\nram = \"ultr\"", "L0402", "p:2", `did you mean "ultra"?`},
 		{"[fold]\nimages = 2", "L0416", "p:2", `images: only layers = "loop" uses it`},

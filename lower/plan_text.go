@@ -281,7 +281,7 @@ func (t *planText) fold() {
 			}
 		}
 		for _, k := range []struct{ key, text string }{{"style", r.Style.String()}, {"mem", r.Mem},
-			{"weights", r.Weights}, {"ram", r.Ram}, {"dsp", r.DSP}} {
+			{"line_mem", r.Lines}, {"weights", r.Weights}, {"ram", r.Ram}, {"dsp", r.DSP}} {
 			if k.text != "" {
 				t.key(true, k.key, k.text, "")
 			}

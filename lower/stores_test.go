@@ -43,7 +43,8 @@ func storedAs(t *testing.T, plan string) (r *Report, text string, err error) {
 
 // asRules finds the comments of a completed plan that are rules of nodes.
 var asRules = regexp.MustCompile(
-	`(?m)^# (\[\[fold\.rule\]\]|(?:name = "fc|in_lanes|out_lanes|mem|weights = "hold|ram = "ultra).*$)`)
+	`(?m)^# (\[\[fold\.rule\]\]|(?:name = "(?:fc|conv|pool)|in_lanes|out_lanes|(?:line_)?mem|weights = "hold|` +
+		`ram = "ultra).*$)`)
 
 // TestBalanceStores moves weights to memories that keep the bounds, and no more of them than that takes; what the plan
 // says of a memory stays.

@@ -3,6 +3,7 @@
 package rtl
 
 import (
+	"slices"
 	"testing"
 
 	"lathe/internal/diag"
@@ -81,6 +82,34 @@ func TestCostErrors(t *testing.T) {
 	bad("//   lut: 1\n//   parts: 2 * u_other\n", "L0603")
 	bad("//   lut: 1\n//   parts: f(u_skid)\n", "L0603")
 	bad("//   lut: 1\n//   parts: W == 4 ? NO * u_skid : 0\n", "L0603")
+}
+
+// TestLineBuffers holds every module with a line buffer to the kind of memory that it is told to have, and to nothing
+// else that depends on it but the registers behind LUTs.
+func TestLineBuffers(t *testing.T) {
+	modules := 0
+	for _, m := range Modules() {
+		h, err := Lookup(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(h.Params, func(p ParamDecl) bool { return p.Name == "LINE_STYLE" }) {
+			continue
+		}
+		modules++
+		with := func(style string) Cost { return cost(t, m, "LINE_STYLE", `"`+style+`"`) }
+		lut, block, ultra := with("distributed"), with("block"), with("ultra")
+		if block.BRAM == lut.BRAM || block.LUT >= lut.LUT || block.FF >= lut.FF || block.URAM+lut.URAM > 0 ||
+			ultra.URAM != (block.BRAM-lut.BRAM) || ultra.BRAM != lut.BRAM || ultra.LUT != block.LUT || ultra.FF != block.FF {
+			t.Errorf("%s: %+v in LUTs, %+v in block RAM, %+v in UltraRAM", m, lut, block, ultra)
+		}
+		if auto := cost(t, m); auto != lut && auto != block {
+			t.Errorf("%s: %+v where synthesis places it", m, auto)
+		}
+	}
+	if modules < 14 {
+		t.Errorf("%d modules have line buffers", modules)
+	}
 }
 
 // TestUltra counts the UltraRAM of the weights of 12 layers of the shape of DeiT-Tiny: queries, keys, values and their

@@ -310,7 +310,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 	fmt.Fprintf(a.Out, "predicted: %d LUT, %d FF, %d DSP, %.1f block RAM, %d UltraRAM%s\n", c.LUT, c.FF, c.DSP,
 		float64(c.BRAM)/2, c.URAM, bounds(b.Budget))
 	for _, s := range b.Stores {
-		fmt.Fprintf(a.Out, "weights of %s: %s, %s\n", s.Node, s.Place(), s.Why)
+		fmt.Fprintf(a.Out, "%s of %s: %s, %s\n", s.Holds(), s.Node, s.Place(), s.Why)
 	}
 	fmt.Fprintf(a.Out, "why not otherwise: %s\n", b.Proof)
 	return nil

@@ -37,19 +37,23 @@ func TestBalanced(t *testing.T) {
 }
 
 // TestBalancedStores proves weights in each memory that bounds move them to: UltraRAM, loaded after reset, LUTs and
-// block RAM.
+// block RAM; and a line buffer in UltraRAM.
 func TestBalancedStores(t *testing.T) {
 	const plan = "[target]\npart = \"xcku5p-ffvb676-2-e\"\n[fold]\nmode = \"balance\"\n"
-	cases := []struct{ plan, want string }{
-		{"fps = 3000\nmax_dsp = 4\nmax_bram = 1\n", "conv2 ultra, fc ultra"},
-		{"fps = 3000\nmax_dsp = 4\nmax_lut = 1000\n", "conv1 block"},
-		{"fps = 30000\nmax_dsp = 13\nmax_bram = 2\n", "conv2 distributed"},
+	cases := []struct {
+		side       int
+		plan, want string
+	}{
+		{8, "fps = 3000\nmax_dsp = 4\nmax_bram = 1\n", "weights of conv2 ultra, weights of fc ultra"},
+		{8, "fps = 3000\nmax_dsp = 4\nmax_lut = 1000\n", "weights of conv1 block"},
+		{8, "fps = 30000\nmax_dsp = 13\nmax_bram = 2\n", "weights of conv2 distributed"},
+		{16, "fps = 800\nmax_dsp = 4\nmax_bram = 8\n[memory]\nweights = \"rom\"\n", "line buffer of conv2 ultra"},
 	}
 	for _, c := range cases[:tools.Sample(1, len(cases))] {
 		t.Run(c.want, func(t *testing.T) {
 			t.Parallel()
 			b := lowertest.New(t, 4)
-			x := b.Conv("conv2", b.Conv("conv1", b.Input("x", 1, 4, 8, 8), 16, 3, 1, 1, 1, true), 32, 3, 2, 1, 1, true)
+			x := b.Conv("conv2", b.Conv("conv1", b.Input("x", 1, 4, c.side, c.side), 16, 3, 1, 1, 1, true), 32, 3, 2, 1, 1, true)
 			p, err := lower.ParsePlan("plan.toml", []byte(plan+c.plan))
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +62,7 @@ func TestBalancedStores(t *testing.T) {
 			j.Stalls, j.Seeds = 30, []uint64{1, 2}
 			var stores []string
 			for _, s := range j.HW.Schedule.Balance.Stores {
-				stores = append(stores, s.Node+" "+s.Memory)
+				stores = append(stores, s.Holds()+" of "+s.Node+" "+s.Memory)
 			}
 			if got := strings.Join(stores, ", "); got != c.want {
 				t.Errorf("%s; want %s", got, c.want)

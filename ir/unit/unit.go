@@ -114,6 +114,9 @@ func inSets(u *rtl.Unit) bool {
 // outside, if they can be there.
 func unitOf(n *ir.Node) (*rtl.Unit, error) {
 	u, err := n.Op.RTL(n)
+	if err == nil && n.HW.Lines != "" {
+		u.With("LINE_STYLE", n.HW.Lines)
+	}
 	if err == nil && n.HW.Cache != "" {
 		if fed, err := u.Outside(n.HW.Port, n.HW.Burst); fed != nil || err != nil {
 			return fed, err

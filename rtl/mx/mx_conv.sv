@@ -10,6 +10,7 @@
 //               K IN_LANES ROWS DRAIN X_W XS_W X_E XS_FALLS CODED W_W W_E WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W
 //               OUT_W          see mx_linear
 //               WEIGHTS WEIGHTS_SUM SCALES SCALES_SUM BIAS BIAS_SUM ROM_STYLE MULT TREE_PIPE          see mx_linear
+//               LINE_STYLE     memory of rows, see op_window
 //   latency: u_fed   ii: u_fed
 //   order: pixels row-major, output channels ascending
 //   front: u_fed
@@ -60,7 +61,8 @@ module mx_conv #(
     parameter [31:0]  BIAS_SUM    = 32'd0,
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 1
+    parameter integer TREE_PIPE   = 1,
+    parameter         LINE_STYLE  = "auto"
 ) (
     input  wire                         clk,
     input  wire                         rst,
@@ -82,7 +84,8 @@ module mx_conv #(
       .OC(OC), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W), .XS_W(XS_W),
       .X_E(X_E), .XS_FALLS(XS_FALLS), .CODED(CODED), .W_E(W_E), .W_W(W_W), .WS_W(WS_W),
       .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W),
-      .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+      .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE),
+      .LINE_STYLE(LINE_STYLE)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),

@@ -15,6 +15,7 @@
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
 //               M_W M SUB SHIFT ZERO   scales with a real ratio, see op_pool_mean
+//               LINE_STYLE     memory of rows, see op_window
 //               TILED          derived, not to be set
 //   latency: (TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 4
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
@@ -52,6 +53,7 @@ module op_avgpool #(
     parameter integer SUB        = 0,
     parameter integer SHIFT      = 0,
     parameter integer ZERO       = 0,
+    parameter         LINE_STYLE = "auto",
     parameter integer TILED =
         SH >= KH && SW >= KW && PT + PL + PB + PR == 0 && (KH - 1) * (DH - 1) + (KW - 1) * (DW - 1) == 0 ? 1 : 0
 ) (
@@ -69,7 +71,8 @@ module op_avgpool #(
   wire sum_valid, sum_ready;
   op_pool #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(1), .ACC_W(ACC_W), .TILED(TILED)
+      .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(1), .ACC_W(ACC_W), .LINE_STYLE(LINE_STYLE),
+      .TILED(TILED)
   ) u_pool (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(sum), .out_valid(sum_valid), .out_ready(sum_ready)

@@ -17,6 +17,7 @@
 //               OUT_W          bits of the output
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
+//               LINE_STYLE     memory of rows, see op_window
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
 //       + 3 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 3 : 0)
 //       + 5 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
@@ -51,7 +52,8 @@ module op_avgpool_edges #(
     parameter integer ROUND       = 0,
     parameter integer OVER        = 0,
     parameter         FACTORS     = "",
-    parameter [31:0]  FACTORS_SUM = 32'd0
+    parameter [31:0]  FACTORS_SUM = 32'd0,
+    parameter         LINE_STYLE  = "auto"
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -69,7 +71,7 @@ module op_avgpool_edges #(
   wire sum_valid, sum_ready;
   op_pool_scan #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(1), .ACC_W(ACC_W)
+      .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(1), .ACC_W(ACC_W), .LINE_STYLE(LINE_STYLE)
   ) u_pool (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(sum), .out_valid(sum_valid), .out_ready(sum_ready)

@@ -22,6 +22,7 @@
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               CONSTS CONSTS_SUM MULT TREE_PIPE SETS SWEEPS   see op_linear_fed
+//               LINE_STYLE     memory of rows, see op_window
 //   and, derived from these and not to be set, CG, OG, AW and OH to ROW: see op_window_wide
 //   The ports w_* are those of op_linear_fed; a row of weights is [ky][kx][c].
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
@@ -83,6 +84,7 @@ module op_conv_fed #(
     parameter integer TREE_PIPE    = 1,
     parameter integer SETS         = 1,
     parameter integer SWEEPS       = 1,
+    parameter         LINE_STYLE   = "auto",
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
     parameter integer CG           = C / GROUPS,
@@ -133,7 +135,7 @@ module op_conv_fed #(
   op_window #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
       .IN_LANES(STREAM_LANES), .OUT_LANES(IN_LANES), .E_W(IN_W), .PAD(PAD), .GROUPS(GROUPS), .PACE(BUSY),
-      .SKID(0)
+      .SKID(0), .LINE_STYLE(LINE_STYLE)
   ) u_window (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(part), .out_valid(part_valid), .out_ready(part_ready)

@@ -16,6 +16,7 @@
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               ROM_STYLE MULT SETS SWEEPS   see op_linear
+//               LINE_STYLE     memory of rows, see op_window
 //               WEIGHTS, WEIGHTS_SUM   image: word g * KH * KW + k, w[g * LANES + i][k] at bit i * W_W
 //               CONSTS, CONSTS_SUM     image: word g, {m, psh, bias} of channel g * LANES + i at bit
 //                                      i * (M_W + PSH_W + BIAS_W)
@@ -66,7 +67,8 @@ module op_dwconv #(
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
     parameter integer SETS        = 1,
-    parameter integer SWEEPS      = 1
+    parameter integer SWEEPS      = 1,
+    parameter         LINE_STYLE  = "auto"
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -93,7 +95,8 @@ module op_dwconv #(
   wire tap_valid;
   op_window #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(LANES), .OUT_LANES(LANES), .E_W(IN_W), .PAD(PAD), .GROUPS(CF), .SKID(0)
+      .IN_LANES(LANES), .OUT_LANES(LANES), .E_W(IN_W), .PAD(PAD), .GROUPS(CF), .SKID(0),
+      .LINE_STYLE(LINE_STYLE)
   ) u_window (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(tap_data), .out_valid(tap_valid), .out_ready(en)

@@ -16,6 +16,7 @@
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               ROM_STYLE MULT TREE_PIPE SETS SWEEPS   see op_linear
+//               LINE_STYLE     memory of rows, see op_window
 //               WEIGHTS, WEIGHTS_SUM   image: word b, w[c][b * TAP_LANES + t] at bit (c * TAP_LANES + t) * W_W
 //               CONSTS, CONSTS_SUM     image: one word, {m, psh, bias} of channel c at bit c * (M_W + PSH_W + BIAS_W)
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
@@ -68,6 +69,7 @@ module op_dwconv_wide #(
     parameter         MULT         = "auto",
     parameter integer SETS         = 1,
     parameter integer SWEEPS       = 1,
+    parameter         LINE_STYLE   = "auto",
     parameter integer TREE_PIPE    = 1,
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
@@ -114,7 +116,8 @@ module op_dwconv_wide #(
   wire beat_valid;
   op_window #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(STREAM_LANES), .OUT_LANES(XW), .E_W(IN_W), .PAD(PAD), .PACE(BUSY), .SKID(0)
+      .IN_LANES(STREAM_LANES), .OUT_LANES(XW), .E_W(IN_W), .PAD(PAD), .PACE(BUSY), .SKID(0),
+      .LINE_STYLE(LINE_STYLE)
   ) u_window (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(beat), .out_valid(beat_valid), .out_ready(en)

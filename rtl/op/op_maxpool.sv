@@ -9,6 +9,7 @@
 //               LANES          channels a beat, divides C
 //               E_W            bits of an element
 //               SIGNED         1: two's complement
+//               LINE_STYLE     memory of rows, see op_window
 //               TILED          derived, not to be set
 //   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 4
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
@@ -19,22 +20,23 @@
 //   parts: u_pool
 `default_nettype none
 module op_maxpool #(
-    parameter integer H      = 4,
-    parameter integer W      = 4,
-    parameter integer C      = 4,
-    parameter integer KH     = 2,
-    parameter integer KW     = 2,
-    parameter integer SH     = 2,
-    parameter integer SW     = 2,
-    parameter integer DH     = 1,
-    parameter integer DW     = 1,
-    parameter integer PT     = 0,
-    parameter integer PL     = 0,
-    parameter integer PB     = 0,
-    parameter integer PR     = 0,
-    parameter integer LANES  = 2,
-    parameter integer E_W    = 8,
-    parameter integer SIGNED = 1,
+    parameter integer H          = 4,
+    parameter integer W          = 4,
+    parameter integer C          = 4,
+    parameter integer KH         = 2,
+    parameter integer KW         = 2,
+    parameter integer SH         = 2,
+    parameter integer SW         = 2,
+    parameter integer DH         = 1,
+    parameter integer DW         = 1,
+    parameter integer PT         = 0,
+    parameter integer PL         = 0,
+    parameter integer PB         = 0,
+    parameter integer PR         = 0,
+    parameter integer LANES      = 2,
+    parameter integer E_W        = 8,
+    parameter integer SIGNED     = 1,
+    parameter         LINE_STYLE = "auto",
     parameter integer TILED =
         SH >= KH && SW >= KW && PT + PL + PB + PR == 0 && (KH - 1) * (DH - 1) + (KW - 1) * (DW - 1) == 0 ? 1 : 0
 ) (
@@ -49,7 +51,8 @@ module op_maxpool #(
 );
   op_pool #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(0), .ACC_W(E_W), .TILED(TILED)
+      .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(0), .ACC_W(E_W), .LINE_STYLE(LINE_STYLE),
+      .TILED(TILED)
   ) u_pool (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)

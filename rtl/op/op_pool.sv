@@ -11,6 +11,7 @@
 //               SIGNED         1: two's complement
 //               SUM            0: maximum, padding is the least code; 1: sum, padding is 0
 //               ACC_W          bits of a result
+//               LINE_STYLE     memory of rows, see op_window
 //               TILED          derived, not to be set
 //   latency: TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 4
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
@@ -21,24 +22,25 @@
 //   parts: TILED ? u_tile : u_scan
 `default_nettype none
 module op_pool #(
-    parameter integer H      = 4,
-    parameter integer W      = 4,
-    parameter integer C      = 4,
-    parameter integer KH     = 3,
-    parameter integer KW     = 3,
-    parameter integer SH     = 1,
-    parameter integer SW     = 1,
-    parameter integer DH     = 1,
-    parameter integer DW     = 1,
-    parameter integer PT     = 1,
-    parameter integer PL     = 1,
-    parameter integer PB     = 1,
-    parameter integer PR     = 1,
-    parameter integer LANES  = 2,
-    parameter integer E_W    = 8,
-    parameter integer SIGNED = 1,
-    parameter integer SUM    = 0,
-    parameter integer ACC_W  = 8,
+    parameter integer H          = 4,
+    parameter integer W          = 4,
+    parameter integer C          = 4,
+    parameter integer KH         = 3,
+    parameter integer KW         = 3,
+    parameter integer SH         = 1,
+    parameter integer SW         = 1,
+    parameter integer DH         = 1,
+    parameter integer DW         = 1,
+    parameter integer PT         = 1,
+    parameter integer PL         = 1,
+    parameter integer PB         = 1,
+    parameter integer PR         = 1,
+    parameter integer LANES      = 2,
+    parameter integer E_W        = 8,
+    parameter integer SIGNED     = 1,
+    parameter integer SUM        = 0,
+    parameter integer ACC_W      = 8,
+    parameter         LINE_STYLE = "auto",
     parameter integer TILED =
         SH >= KH && SW >= KW && PT + PL + PB + PR == 0 && (KH - 1) * (DH - 1) + (KW - 1) * (DW - 1) == 0 ? 1 : 0
 ) (
@@ -55,7 +57,7 @@ module op_pool #(
     if (TILED != 0) begin : g_tile
       op_pool_tile #(
           .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED),
-          .SUM(SUM), .ACC_W(ACC_W)
+          .SUM(SUM), .ACC_W(ACC_W), .LINE_STYLE(LINE_STYLE)
       ) u_tile (
           .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
           .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
@@ -63,7 +65,7 @@ module op_pool #(
     end else begin : g_scan
       op_pool_scan #(
           .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-          .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(SUM), .ACC_W(ACC_W)
+          .LANES(LANES), .E_W(E_W), .SIGNED(SIGNED), .SUM(SUM), .ACC_W(ACC_W), .LINE_STYLE(LINE_STYLE)
       ) u_scan (
           .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
           .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)

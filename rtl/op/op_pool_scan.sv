@@ -10,6 +10,7 @@
 //               SIGNED         1: two's complement
 //               SUM            0: maximum, padding is the least code; 1: sum, padding is 0
 //               ACC_W          bits of a result
+//               LINE_STYLE     memory of rows, see op_window
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1)
 //       * C / LANES + 3 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 3 : 0)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
@@ -20,24 +21,25 @@
 //   parts: u_window + u_fold + u_skid
 `default_nettype none
 module op_pool_scan #(
-    parameter integer H      = 4,
-    parameter integer W      = 4,
-    parameter integer C      = 4,
-    parameter integer KH     = 3,
-    parameter integer KW     = 3,
-    parameter integer SH     = 1,
-    parameter integer SW     = 1,
-    parameter integer DH     = 1,
-    parameter integer DW     = 1,
-    parameter integer PT     = 1,
-    parameter integer PL     = 1,
-    parameter integer PB     = 1,
-    parameter integer PR     = 1,
-    parameter integer LANES  = 2,
-    parameter integer E_W    = 8,
-    parameter integer SIGNED = 1,
-    parameter integer SUM    = 0,
-    parameter integer ACC_W  = 8
+    parameter integer H          = 4,
+    parameter integer W          = 4,
+    parameter integer C          = 4,
+    parameter integer KH         = 3,
+    parameter integer KW         = 3,
+    parameter integer SH         = 1,
+    parameter integer SW         = 1,
+    parameter integer DH         = 1,
+    parameter integer DW         = 1,
+    parameter integer PT         = 1,
+    parameter integer PL         = 1,
+    parameter integer PB         = 1,
+    parameter integer PR         = 1,
+    parameter integer LANES      = 2,
+    parameter integer E_W        = 8,
+    parameter integer SIGNED     = 1,
+    parameter integer SUM        = 0,
+    parameter integer ACC_W      = 8,
+    parameter         LINE_STYLE = "auto"
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -61,7 +63,8 @@ module op_pool_scan #(
   wire element_valid, room;
   op_window #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(LANES), .OUT_LANES(LANES), .E_W(E_W), .PAD(LEAST), .GROUPS(C / LANES), .SKID(0)
+      .IN_LANES(LANES), .OUT_LANES(LANES), .E_W(E_W), .PAD(LEAST), .GROUPS(C / LANES), .SKID(0),
+      .LINE_STYLE(LINE_STYLE)
   ) u_window (
       .clk(clk), .rst(rst), .in_data(in_data ^ {LANES{SIGN}}), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(element), .out_valid(element_valid), .out_ready(room)

@@ -80,7 +80,7 @@ func TestMaxPool(t *testing.T) {
 			least = -1 << (width - 1)
 		}
 		poolBench(t, "op_maxpool", g, lanes, signed == 1, greatest(least),
-			g.params(rtltest.P("E_W", width), rtltest.P("SIGNED", signed)))
+			g.params(rtltest.P("E_W", width), rtltest.P("SIGNED", signed), lineStyle(i)))
 	}
 }
 
@@ -97,12 +97,12 @@ func TestPoolScan(t *testing.T) {
 func TestPoolTile(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 1))
-	for range tools.Sample(3, 12) {
+	for i := range tools.Sample(3, 12) {
 		g, lanes := drawPool(r, []int{1, 2, 3}, true)
 		p := rtltest.P
 		poolBench(t, "op_pool_tile", g, lanes, false, total, []rtl.Param{p("H", g.H), p("W", g.W),
 			p("C", g.C), p("KH", g.KH), p("KW", g.KW), p("SH", g.SH), p("SW", g.SW), p("E_W", 5), p("SIGNED", 0),
-			p("SUM", 1), p("ACC_W", 9)})
+			p("SUM", 1), p("ACC_W", 9), lineStyle(i)})
 	}
 }
 

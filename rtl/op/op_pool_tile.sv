@@ -10,29 +10,28 @@
 //               SIGNED  1: two's complement
 //               SUM     0: maximum; 1: sum
 //               ACC_W   bits of a result
+//               LINE_STYLE   the memory, see mem_ram
 //   latency: ((KH - 1) * W + KW - 1) * C / LANES + 4   ii: H * W * C / LANES   order: as the input
 //   let: X = s / CF % W; Y = s / CF / W
 //   flow: steps(H * W * CF, 1, X % SW == KW - 1 && Y % SH == KH - 1 && X / SW < OW && Y / SH < OH, 3) + u_skid
-//   let: LINES = (D + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) / 64); BLOCKS = (D + 35) /
-//       36 * ((DEPTH + 511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
-//   lut: 55 + D + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
-//   ff: 36 + 2 * AW + 2 * LANES * E_W + (IN_BLOCK ? 2 * D : 3 * D)
-//   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_fold + u_skid
+//   lut: 55 + D
+//   ff: 36 + 2 * AW + 2 * LANES * E_W + 2 * D
+//   parts: u_ram + u_fold + u_skid
 `default_nettype none
 module op_pool_tile #(
-    parameter integer H      = 4,
-    parameter integer W      = 4,
-    parameter integer C      = 4,
-    parameter integer KH     = 2,
-    parameter integer KW     = 2,
-    parameter integer SH     = 2,
-    parameter integer SW     = 2,
-    parameter integer LANES  = 2,
-    parameter integer E_W    = 8,
-    parameter integer SIGNED = 1,
-    parameter integer SUM    = 0,
-    parameter integer ACC_W  = 8
+    parameter integer H          = 4,
+    parameter integer W          = 4,
+    parameter integer C          = 4,
+    parameter integer KH         = 2,
+    parameter integer KW         = 2,
+    parameter integer SH         = 2,
+    parameter integer SW         = 2,
+    parameter integer LANES      = 2,
+    parameter integer E_W        = 8,
+    parameter integer SIGNED     = 1,
+    parameter integer SUM        = 0,
+    parameter integer ACC_W      = 8,
+    parameter         LINE_STYLE = "auto"
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -100,8 +99,8 @@ module op_pool_tile #(
 
   // All steps move or stand together. What one of the two beats before has made of the same window is not yet in the
   // memory when a beat reads it.
-  (* no_rw_check *) logic [D-1:0] mem[0:DEPTH-1];
-  logic [D-1:0] stored, acc, newest;
+  wire [D-1:0] stored;
+  logic [D-1:0] acc, newest;
   logic [LANES*E_W-1:0] beat_1, beat_2;
   logic [AW-1:0] addr_1, addr_2;
   logic first_1, first_2, used_1, used_2, last_1, last_2, made;
@@ -110,10 +109,11 @@ module op_pool_tile #(
   wire [D-1:0] folded;
   wire run = room || !made;
   assign in_ready = run;
-  always_ff @(posedge clk) begin
-    if (run && used_2) mem[addr_2] <= folded;
-    if (run) stored <= mem[addr];
-  end
+  mem_ram #(
+      .WIDTH(D), .DEPTH(DEPTH), .STYLE(LINE_STYLE), .LATENCY(1)
+  ) u_ram (
+      .clk(clk), .we(run && used_2), .waddr(addr_2), .wdata(folded), .en(run), .raddr(addr), .rdata(stored)
+  );
   always_ff @(posedge clk) begin
     if (run) begin
       {beat_1, addr_1, first_1} <= {in_data, addr, first};

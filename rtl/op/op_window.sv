@@ -17,6 +17,7 @@
 //               PACE           cycles that the consumer takes for a window; a slow one gets more rows of memory, so
 //                              that it does not wait between frames
 //               SKID           1: registered output
+//               LINE_STYLE     memory of rows: "auto", "block", "distributed" or "ultra"
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
 //   latency: KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
 //       ? (OUT_LANES > IN_LANES ? OUT_LANES / IN_LANES : OUT_LANES < IN_LANES ? 2 : SKID)
@@ -30,39 +31,40 @@
 //       WIDE ? op_window_wide.u_window : op_window_seq.u_window) + (SKID && REGISTERED == 0 ? u_skid : 0)
 `default_nettype none
 module op_window #(
-    parameter integer H         = 8,
-    parameter integer W         = 8,
-    parameter integer C         = 4,
-    parameter integer KH        = 3,
-    parameter integer KW        = 3,
-    parameter integer SH        = 1,
-    parameter integer SW        = 1,
-    parameter integer DH        = 1,
-    parameter integer DW        = 1,
-    parameter integer PT        = 1,
-    parameter integer PL        = 1,
-    parameter integer PB        = 1,
-    parameter integer PR        = 1,
-    parameter integer IN_LANES  = 4,
-    parameter integer OUT_LANES = 4,
-    parameter integer E_W       = 8,
-    parameter integer PAD       = 0,
-    parameter integer GROUPS    = 1,
-    parameter integer PACE      = 1,
-    parameter integer SKID      = 1,
-    parameter integer OH        = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
-    parameter integer OW        = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
-    parameter integer BUSY      = KH * KW * C > PACE * OUT_LANES ? KH * KW * C / OUT_LANES : PACE,
-    parameter integer FRONT     = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
-    parameter integer FROM      = FRONT < W - 1 ? FRONT : W - 1,
-    parameter integer FULL      = FRONT < W - 2 + SW ? (W - 2 + 2 * SW - FRONT) / SW : 1,
-    parameter integer SENT      = OW < FULL ? OW : FULL,
-    parameter integer REST      = OW - SENT > FROM ? OW - SENT - FROM : 0,
-    parameter integer LAST      = FROM + (SENT - 1) * SW,
-    parameter integer TURN      = W + FROM + REST - (LAST < W - 1 ? LAST : W - 1 + OW - SENT),
-    parameter integer MISS      = SW > BUSY ? SW - BUSY : 0,
-    parameter integer EARLY     = LAST < W - 1 ? 0 : LAST - W + 1 < MISS ? LAST - W + 1 : MISS,
-    parameter integer ROW       = OW * BUSY + (SENT - 1) * MISS - EARLY + (TURN > BUSY ? TURN - BUSY : 0)
+    parameter integer H          = 8,
+    parameter integer W          = 8,
+    parameter integer C          = 4,
+    parameter integer KH         = 3,
+    parameter integer KW         = 3,
+    parameter integer SH         = 1,
+    parameter integer SW         = 1,
+    parameter integer DH         = 1,
+    parameter integer DW         = 1,
+    parameter integer PT         = 1,
+    parameter integer PL         = 1,
+    parameter integer PB         = 1,
+    parameter integer PR         = 1,
+    parameter integer IN_LANES   = 4,
+    parameter integer OUT_LANES  = 4,
+    parameter integer E_W        = 8,
+    parameter integer PAD        = 0,
+    parameter integer GROUPS     = 1,
+    parameter integer PACE       = 1,
+    parameter integer SKID       = 1,
+    parameter         LINE_STYLE = "auto",
+    parameter integer OH         = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
+    parameter integer OW         = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
+    parameter integer BUSY       = KH * KW * C > PACE * OUT_LANES ? KH * KW * C / OUT_LANES : PACE,
+    parameter integer FRONT      = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
+    parameter integer FROM       = FRONT < W - 1 ? FRONT : W - 1,
+    parameter integer FULL       = FRONT < W - 2 + SW ? (W - 2 + 2 * SW - FRONT) / SW : 1,
+    parameter integer SENT       = OW < FULL ? OW : FULL,
+    parameter integer REST       = OW - SENT > FROM ? OW - SENT - FROM : 0,
+    parameter integer LAST       = FROM + (SENT - 1) * SW,
+    parameter integer TURN       = W + FROM + REST - (LAST < W - 1 ? LAST : W - 1 + OW - SENT),
+    parameter integer MISS       = SW > BUSY ? SW - BUSY : 0,
+    parameter integer EARLY      = LAST < W - 1 ? 0 : LAST - W + 1 < MISS ? LAST - W + 1 : MISS,
+    parameter integer ROW        = OW * BUSY + (SENT - 1) * MISS - EARLY + (TURN > BUSY ? TURN - BUSY : 0)
 ) (
     input  wire                     clk,
     input  wire                     rst,
@@ -177,7 +179,7 @@ module op_window #(
     end else if (WIDE != 0) begin : g_wide
       op_window_wide #(
           .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-          .OUT_LANES(OUT_LANES), .E_W(E_W), .PAD(PAD), .NB(NB)
+          .OUT_LANES(OUT_LANES), .E_W(E_W), .PAD(PAD), .NB(NB), .LINE_STYLE(LINE_STYLE)
       ) u_window (
           .clk(clk), .rst(rst), .in_data(word), .in_valid(word_valid), .in_ready(word_ready),
           .out_data(beat), .out_valid(beat_valid), .out_ready(beat_ready)
@@ -187,7 +189,8 @@ module op_window #(
           .H(YH), .W(XW), .C(C), .KH(YKH), .KW(TURNED != 0 ? KH : KW), .SH(YSH), .SW(TURNED != 0 ? SH : SW), .DH(YDH),
           .DW(TURNED != 0 ? DH : DW), .PT(YPT), .PL(TURNED != 0 ? PT : PL), .PB(TURNED != 0 ? PR : PB),
           .PR(TURNED != 0 ? PB : PR), .NB(NB),
-          .IN_LANES(MEM_LANES), .OUT_LANES(OUT_LANES), .E_W(E_W), .PAD(PAD), .GROUPS(GROUPS)
+          .IN_LANES(MEM_LANES), .OUT_LANES(OUT_LANES), .E_W(E_W), .PAD(PAD), .GROUPS(GROUPS),
+          .LINE_STYLE(LINE_STYLE)
       ) u_window (
           .clk(clk), .rst(rst), .in_data(word), .in_valid(word_valid), .in_ready(word_ready),
           .out_data(beat), .out_valid(beat_valid), .out_ready(beat_ready)

@@ -10,30 +10,29 @@
 //               E_W     bits of an element
 //               PAD     code of padding
 //               NB      row memories, at least (KH - 1) * DH + 1 or H
+//               LINE_STYLE   their kind, see mem_ram
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 3
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
 //   let: TOP = s / W * SH - PT; OLD = min(max(TOP, 0), H); NEXT = s / W == OH - 1 ? H : min(max(TOP + SH, 0), H)
 //   flow: memory(NB * W, H * W, OH * W, min(max(TOP + KS - 1, 0), H - 1) * W + s % W + 1,
 //       OLD * W + (NEXT > OLD ? s % W : 0), 1) + u_skid
-//   let: LINES = (D + (W > 32 ? 6 : 13)) / (W > 32 ? 7 : 14) * ((W + 63) / 64); BLOCKS = (D + 35) / 36 * ((W +
-//       511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
-//   lut: KH * (D + 12) + 3 * XW + (IN_BLOCK || W < 2 ? 0 : NB * 8 * LINES)
-//   ff: 2 * XW + 2 + (IN_BLOCK ? 0 : NB * D) + KH * 4
-//   bram: IN_BLOCK ? NB * BLOCKS : 0
-//   parts: u_track + KH * u_pick + u_skid
+//   lut: KH * (D + 12) + 3 * XW
+//   ff: 2 * XW + 2 + KH * 4
+//   parts: u_track + NB * u_ram + KH * u_pick + u_skid
 `default_nettype none
 module op_window_rows #(
-    parameter integer H     = 8,
-    parameter integer W     = 8,
-    parameter integer KH    = 3,
-    parameter integer SH    = 1,
-    parameter integer DH    = 1,
-    parameter integer PT    = 1,
-    parameter integer PB    = 1,
-    parameter integer PIXEL = 4,
-    parameter integer E_W   = 8,
-    parameter integer PAD   = 0,
-    parameter integer NB    = 4
+    parameter integer H          = 8,
+    parameter integer W          = 8,
+    parameter integer KH         = 3,
+    parameter integer SH         = 1,
+    parameter integer DH         = 1,
+    parameter integer PT         = 1,
+    parameter integer PB         = 1,
+    parameter integer PIXEL      = 4,
+    parameter integer E_W        = 8,
+    parameter integer PAD        = 0,
+    parameter integer NB         = 4,
+    parameter         LINE_STYLE = "auto"
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -97,13 +96,12 @@ module op_window_rows #(
   wire [KH*D-1:0] column;
   generate
     for (genvar b = 0; b < NB; b++) begin : g_bank
-      logic [D-1:0] mem[0:W-1];
-      logic [D-1:0] pixel;
-      always_ff @(posedge clk) begin
-        if (write && wr_bank == BW'(b)) mem[wr_x[AW-1:0]] <= in_data;
-        if (run) pixel <= mem[x[AW-1:0]];
-      end
-      assign rows[b*D+:D] = pixel;
+      mem_ram #(
+          .WIDTH(D), .DEPTH(W), .STYLE(LINE_STYLE), .LATENCY(1)
+      ) u_ram (
+          .clk(clk), .we(write && wr_bank == BW'(b)), .waddr(wr_x[AW-1:0]), .wdata(in_data), .en(run),
+          .raddr(x[AW-1:0]), .rdata(rows[b*D+:D])
+      );
     end
     for (genvar k = 0; k < KH; k++) begin : g_tap
       localparam integer STEP = (k * DH) % NB;

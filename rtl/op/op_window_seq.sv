@@ -12,6 +12,7 @@
 //               PAD            code of padding
 //               GROUPS         channel groups, outermost inside a window
 //               NB             rows of memory; with the default neither side ever waits for the other without need
+//               LINE_STYLE     memory of rows, see mem_ram
 //   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1)
 //       * C / IN_LANES + 3
 //   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
@@ -20,35 +21,31 @@
 //   let: BEATS = KH * KW * C / OUT_LANES; TOP = s / BEATS / OW * SH - PT; LEFT = s / BEATS % OW * SW - PL
 //   flow: memory(NB * ROW, H * ROW, OH * OW * BEATS, (min(max(TOP + KS - 1, 0), H - 1) * W
 //       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 2) + u_skid
-//   let: WORD = IN_LANES * E_W; LINES = (WORD + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) /
-//       64); BLOCKS = min((WORD + 35) / 36 * ((DEPTH + 511) / 512), (WORD + 17) / 18 * ((DEPTH + 1023) / 1024),
-//       (WORD + 8) / 9 * ((DEPTH + 2047) / 2048), (WORD + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = 8 * LINES >
-//       129 * BLOCKS ? 1 : 0
-//   lut: 90 + 6 * AW + OUT_LANES * E_W + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
-//   ff: 39 + 6 * AW + 2 * WORD - (IN_BLOCK ? WORD : 0)
-//   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_track + u_pick + u_skid
+//   lut: 90 + 6 * AW + OUT_LANES * E_W
+//   ff: 39 + 6 * AW
+//   parts: u_track + u_ram + u_pick + u_skid
 `default_nettype none
 module op_window_seq #(
-    parameter integer H         = 8,
-    parameter integer W         = 8,
-    parameter integer C         = 4,
-    parameter integer KH        = 3,
-    parameter integer KW        = 3,
-    parameter integer SH        = 1,
-    parameter integer SW        = 1,
-    parameter integer DH        = 1,
-    parameter integer DW        = 1,
-    parameter integer PT        = 1,
-    parameter integer PL        = 1,
-    parameter integer PB        = 1,
-    parameter integer PR        = 1,
-    parameter integer IN_LANES  = 4,
-    parameter integer OUT_LANES = 4,
-    parameter integer E_W       = 8,
-    parameter integer PAD       = 0,
-    parameter integer GROUPS    = 1,
-    parameter integer NB        = 2 * H
+    parameter integer H          = 8,
+    parameter integer W          = 8,
+    parameter integer C          = 4,
+    parameter integer KH         = 3,
+    parameter integer KW         = 3,
+    parameter integer SH         = 1,
+    parameter integer SW         = 1,
+    parameter integer DH         = 1,
+    parameter integer DW         = 1,
+    parameter integer PT         = 1,
+    parameter integer PL         = 1,
+    parameter integer PB         = 1,
+    parameter integer PR         = 1,
+    parameter integer IN_LANES   = 4,
+    parameter integer OUT_LANES  = 4,
+    parameter integer E_W        = 8,
+    parameter integer PAD        = 0,
+    parameter integer GROUPS     = 1,
+    parameter integer NB         = 2 * H,
+    parameter         LINE_STYLE = "auto"
 ) (
     input  wire                     clk,
     input  wire                     rst,
@@ -210,9 +207,8 @@ module op_window_seq #(
   end
 
   // Memory with two registers, then part of the word or padding, in a skid: a stall does not reach the counters in its
-  // cycle.
-  (* no_rw_check *) logic [IN_LANES*E_W-1:0] mem[0:DEPTH-1];  // what is being written is not yet read
-  logic [IN_LANES*E_W-1:0] read, word;
+  // cycle. What is being written is not yet read.
+  wire [IN_LANES*E_W-1:0] word;
   logic read_valid, read_hit, word_valid, word_hit;
   logic [SUBW-1:0] read_sub, word_sub;
   wire [OUT_LANES*E_W-1:0] part;
@@ -224,13 +220,11 @@ module op_window_seq #(
   wire [AW-1:0] rd_addr = row_addr + x_addr + AW'(w);
   wire beat_ready;
   assign run = !word_valid || beat_ready;
-  always_ff @(posedge clk) begin
-    if (write) mem[wr_addr] <= in_data;
-    if (run) begin
-      read <= mem[rd_addr];
-      word <= read;
-    end
-  end
+  mem_ram #(
+      .WIDTH(IN_LANES * E_W), .DEPTH(DEPTH), .STYLE(LINE_STYLE)
+  ) u_ram (
+      .clk(clk), .we(write), .waddr(wr_addr), .wdata(in_data), .en(run), .raddr(rd_addr), .rdata(word)
+  );
   always_ff @(posedge clk) begin
     if (run) begin
       {word_valid, word_hit, word_sub} <= {read_valid, read_hit, read_sub};

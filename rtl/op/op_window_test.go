@@ -24,6 +24,11 @@ func windowBench(t *testing.T, module string, g geometry, in, out, groups int, p
 	})
 }
 
+// lineStyle is one kind of line buffers after the other.
+func lineStyle(i int) rtl.Param {
+	return text("LINE_STYLE", []string{"ultra", "block", "distributed", "auto"}[i%4])
+}
+
 // dense reports whether so much leaves for each beat that comes in that back-pressure reaches the input.
 func dense(g geometry, in, out int) bool {
 	return g.outH()*g.outW()*g.KH*g.KW*in*4 >= g.H*g.W*out
@@ -32,25 +37,26 @@ func dense(g geometry, in, out int) bool {
 func TestWindowSeq(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for range tools.Sample(3, 12) {
+	for i := range tools.Sample(3, 12) {
 		g := randomGeometry(r, pick(r, []int{1, 2, 4, 6, 12}))
 		groups := pick(r, divisors(g.C))
 		out := pick(r, divisors(g.C/groups))
 		in := out * pick(r, divisors(g.C/out))
 		windowBench(t, "op_window_seq", g, in, out, groups, 5, g.params(rtltest.P("IN_LANES", in),
-			rtltest.P("OUT_LANES", out), rtltest.P("E_W", 7), rtltest.P("PAD", 5), rtltest.P("GROUPS", groups)))
+			rtltest.P("OUT_LANES", out), rtltest.P("E_W", 7), rtltest.P("PAD", 5), rtltest.P("GROUPS", groups),
+			lineStyle(i)))
 	}
 }
 
 func TestWindowRows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 1))
-	for range tools.Sample(2, 8) {
+	for i := range tools.Sample(2, 8) {
 		g := randomGeometry(r, 2)
 		g.KW, g.SW, g.DW, g.PL, g.PR = 1, 1, 1, 0, 0
 		windowBench(t, "op_window_rows", g, 2, 2*g.KH, 1, 3, append(g.params()[:2:2], rtltest.P("KH", g.KH),
 			rtltest.P("SH", g.SH), rtltest.P("DH", g.DH), rtltest.P("PT", g.PT), rtltest.P("PB", g.PB), rtltest.P("PIXEL", 2),
-			rtltest.P("E_W", 5), rtltest.P("PAD", 3), rtltest.P("NB", g.spanH()+g.SH+1)))
+			rtltest.P("E_W", 5), rtltest.P("PAD", 3), rtltest.P("NB", g.spanH()+g.SH+1), lineStyle(i+i/2)))
 	}
 }
 
@@ -77,7 +83,7 @@ func TestWindowWide(t *testing.T) {
 		}
 		n++
 		windowBench(t, "op_window_wide", g, g.C, out, 1, 5,
-			g.params(rtltest.P("OUT_LANES", out), rtltest.P("E_W", 7), rtltest.P("PAD", 5)))
+			g.params(rtltest.P("OUT_LANES", out), rtltest.P("E_W", 7), rtltest.P("PAD", 5), lineStyle(n)))
 	}
 }
 
@@ -114,13 +120,13 @@ func TestWindowUsual(t *testing.T) {
 	half := geometry{H: 8, W: 8, C: 4, KH: 3, KW: 3, SH: 2, SW: 2, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
 	valid := geometry{H: 9, W: 7, C: 2, KH: 5, KW: 5, SH: 1, SW: 1, DH: 1, DW: 1}
 	causal := geometry{H: 1, W: 20, C: 4, KH: 1, KW: 3, SH: 1, SW: 1, DH: 1, DW: 2, PL: 4}
-	for _, p := range []struct {
+	for i, p := range []struct {
 		g       geometry
 		in, out int
 	}{{same, 4, 36}, {same, 4, 12}, {same, 2, 4}, {half, 4, 36}, {half, 1, 2}, {valid, 2, 50}, {valid, 2, 10},
 		{valid, 1, 1}, {causal, 4, 12}, {causal, 4, 4}} {
 		windowBench(t, "op_window", p.g, p.in, p.out, 1, 0, p.g.params(rtltest.P("IN_LANES", p.in),
-			rtltest.P("OUT_LANES", p.out)))
+			rtltest.P("OUT_LANES", p.out), lineStyle(i)))
 	}
 }
 

@@ -10,6 +10,7 @@
 //               E_W            bits of an element
 //               PAD            code of padding
 //               NB             row memories
+//               LINE_STYLE     their kind, see mem_ram
 //   and, derived from these and not to be set:
 //               OH OW          rows, columns of windows
 //               BUSY           cycles of a window
@@ -26,36 +27,37 @@
 //   parts: (KH * SH + PT + PB > 1 ? u_rows : 0) + u_cols + (PARTS > 1 ? u_narrow : 0)
 `default_nettype none
 module op_window_wide #(
-    parameter integer H         = 8,
-    parameter integer W         = 8,
-    parameter integer C         = 4,
-    parameter integer KH        = 3,
-    parameter integer KW        = 3,
-    parameter integer SH        = 1,
-    parameter integer SW        = 1,
-    parameter integer DH        = 1,
-    parameter integer DW        = 1,
-    parameter integer PT        = 1,
-    parameter integer PL        = 1,
-    parameter integer PB        = 1,
-    parameter integer PR        = 1,
-    parameter integer OUT_LANES = 36,
-    parameter integer E_W       = 8,
-    parameter integer PAD       = 0,
-    parameter integer NB        = 2 * H,
-    parameter integer OH        = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
-    parameter integer OW        = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
-    parameter integer BUSY      = KH * KW * C / OUT_LANES,
-    parameter integer FRONT     = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
-    parameter integer FROM      = FRONT < W - 1 ? FRONT : W - 1,
-    parameter integer FULL      = FRONT < W - 2 + SW ? (W - 2 + 2 * SW - FRONT) / SW : 1,
-    parameter integer SENT      = OW < FULL ? OW : FULL,
-    parameter integer REST      = OW - SENT > FROM ? OW - SENT - FROM : 0,
-    parameter integer LAST      = FROM + (SENT - 1) * SW,
-    parameter integer TURN      = W + FROM + REST - (LAST < W - 1 ? LAST : W - 1 + OW - SENT),
-    parameter integer MISS      = SW > BUSY ? SW - BUSY : 0,
-    parameter integer EARLY     = LAST < W - 1 ? 0 : LAST - W + 1 < MISS ? LAST - W + 1 : MISS,
-    parameter integer ROW       = OW * BUSY + (SENT - 1) * MISS - EARLY + (TURN > BUSY ? TURN - BUSY : 0)
+    parameter integer H          = 8,
+    parameter integer W          = 8,
+    parameter integer C          = 4,
+    parameter integer KH         = 3,
+    parameter integer KW         = 3,
+    parameter integer SH         = 1,
+    parameter integer SW         = 1,
+    parameter integer DH         = 1,
+    parameter integer DW         = 1,
+    parameter integer PT         = 1,
+    parameter integer PL         = 1,
+    parameter integer PB         = 1,
+    parameter integer PR         = 1,
+    parameter integer OUT_LANES  = 36,
+    parameter integer E_W        = 8,
+    parameter integer PAD        = 0,
+    parameter integer NB         = 2 * H,
+    parameter         LINE_STYLE = "auto",
+    parameter integer OH         = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
+    parameter integer OW         = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
+    parameter integer BUSY       = KH * KW * C / OUT_LANES,
+    parameter integer FRONT      = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
+    parameter integer FROM       = FRONT < W - 1 ? FRONT : W - 1,
+    parameter integer FULL       = FRONT < W - 2 + SW ? (W - 2 + 2 * SW - FRONT) / SW : 1,
+    parameter integer SENT       = OW < FULL ? OW : FULL,
+    parameter integer REST       = OW - SENT > FROM ? OW - SENT - FROM : 0,
+    parameter integer LAST       = FROM + (SENT - 1) * SW,
+    parameter integer TURN       = W + FROM + REST - (LAST < W - 1 ? LAST : W - 1 + OW - SENT),
+    parameter integer MISS       = SW > BUSY ? SW - BUSY : 0,
+    parameter integer EARLY      = LAST < W - 1 ? 0 : LAST - W + 1 < MISS ? LAST - W + 1 : MISS,
+    parameter integer ROW        = OW * BUSY + (SENT - 1) * MISS - EARLY + (TURN > BUSY ? TURN - BUSY : 0)
 ) (
     input  wire                     clk,
     input  wire                     rst,
@@ -80,7 +82,8 @@ module op_window_wide #(
     end
     if (KH * SH + PT + PB > 1) begin : g_rows
       op_window_rows #(
-          .H(H), .W(W), .KH(KH), .SH(SH), .DH(DH), .PT(PT), .PB(PB), .PIXEL(C), .E_W(E_W), .PAD(PAD), .NB(NB)
+          .H(H), .W(W), .KH(KH), .SH(SH), .DH(DH), .PT(PT), .PB(PB), .PIXEL(C), .E_W(E_W), .PAD(PAD), .NB(NB),
+          .LINE_STYLE(LINE_STYLE)
       ) u_rows (
           .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
           .out_data(column), .out_valid(column_valid), .out_ready(column_ready)

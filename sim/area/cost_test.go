@@ -5,6 +5,7 @@ package area
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,6 +79,21 @@ func TestLowCosts(t *testing.T) {
 		{"num_dot_signs", []string{"N", "16"}},
 		{"num_dot_signs", []string{"N", "33", "PIPE", "1"}},
 	}, 8)
+}
+
+// TestLineCosts does the same with line buffers in each memory. Counters of small frames are within a third.
+func TestLineCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	seq := single{"op_window_seq", []string{"H", "16", "W", "32", "NB", "4", "C", "2", "IN_LANES", "2", "OUT_LANES", "2"}}
+	rows := single{"op_window_rows", []string{"H", "16", "W", "80", "NB", "4"}}
+	tile := single{"op_pool_tile", []string{"H", "4", "W", "80", "C", "8", "LANES", "2"}}
+	var modules []single
+	for _, style := range []string{"ultra", "block", "distributed", "auto"} {
+		for _, m := range []single{seq, rows, tile} {
+			modules = append(modules, single{m.module, append(slices.Clip(m.set), "LINE_STYLE", strconv.Quote(style))})
+		}
+	}
+	holdCosts(t, t.TempDir(), modules, 3)
 }
 
 // TestSessionCosts does the same with what begins and ends the sequences of decoders.

@@ -25,7 +25,8 @@ type ConvAttrs struct {
 // Quantized, the sum is exact with one rounding into the result format, and padding is the value zero.
 var Conv = &ir.Op{
 	Name: "conv", Doc: "cross-correlation; quantized, with constant weights", Attrs: ConvAttrs{}, Arity: [2]int{2, 3},
-	Traits: ir.Traits{Weighted: true, Last: func(attrs any) *bool { return &attrs.(*ConvAttrs).ChannelsLast },
+	Traits: ir.Traits{Weighted: true, Windows: true,
+		Last:   func(attrs any) *bool { return &attrs.(*ConvAttrs).ChannelsLast },
 		Blocks: func(n *ir.Node) bool { return n.Attrs.(*ConvAttrs).Groups == 1 && column.SumsInBlocks(n) }},
 	Infer:  convInfer,
 	Eval:   convEval,

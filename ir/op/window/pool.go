@@ -20,7 +20,7 @@ import (
 // MaxPool is the largest value of each window; padding is never chosen.
 var MaxPool = &ir.Op{
 	Name: "maxpool", Doc: "largest value of each window", Attrs: geometry.Window{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Compares: true, Monotone: true,
+	Traits: ir.Traits{KeepsCodes: true, Compares: true, Monotone: true, Windows: true,
 		Last: func(attrs any) *bool { return &attrs.(*geometry.Window).ChannelsLast }},
 	Infer: poolInfer,
 	Eval:  maxPoolEval,
@@ -45,13 +45,14 @@ type AvgAttrs struct {
 // AvgPool is the mean of each window: the exact sum, divided exactly, one rounding into the result format.
 var AvgPool = &ir.Op{
 	Name: "avgpool", Doc: "mean of each window", Attrs: AvgAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Monotone: true, Last: func(attrs any) *bool { return &attrs.(*AvgAttrs).ChannelsLast }},
-	Infer:  func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
-	Eval:   func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
-	HLO:    avgPoolHLO,
-	RTL:    avgPoolRTL,
-	Gen:    genAvgPool,
-	Legal:  func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
+	Traits: ir.Traits{Monotone: true, Windows: true,
+		Last: func(attrs any) *bool { return &attrs.(*AvgAttrs).ChannelsLast }},
+	Infer: func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
+	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
+	HLO:   avgPoolHLO,
+	RTL:   avgPoolRTL,
+	Gen:   genAvgPool,
+	Legal: func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
 }
 
 // GlobalAttrs are the attributes of global pools.
