@@ -71,6 +71,26 @@ func TestBalanceBudget(t *testing.T) {
 	}
 }
 
+// TestBalanceFlipFlops demands that flip-flops bound a design as well, and that more of them buy speed.
+func TestBalanceFlipFlops(t *testing.T) {
+	last := 0.0
+	for _, ff := range []int{1500, 4000} {
+		_, r, err := balanced(t, fmt.Sprintf("max_ff = %d", ff))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := r.Balance
+		next := strings.Contains(b.Proof, fmt.Sprint("FF more than max_ff = ", ff))
+		if b.Budget != (Budget{FF: ff}) || b.Cost.FF > ff || !next {
+			t.Errorf("%d FF: %+v", ff, b)
+		}
+		if last > 0 && b.Cycles >= last {
+			t.Errorf("%d FF: %g cycles, with fewer %g", ff, b.Cycles, last)
+		}
+		last = b.Cycles
+	}
+}
+
 // TestBalanceSharing demands that layers share DSPs where these are scarce, that this buys speed, and that a plan can
 // refuse it.
 func TestBalanceSharing(t *testing.T) {
@@ -141,6 +161,8 @@ func TestBalanceErrors(t *testing.T) {
 	wantError(t, err, "L0456", "DSP more than max_dsp = 3", "the budget allows")
 	_, _, err = balanced(t, "fps = 1e6\nmax_lut = 10")
 	wantError(t, err, "L0456", "LUT more than max_lut = 10", "at any rate")
+	_, _, err = balanced(t, "fps = 1e6\nmax_ff = 10")
+	wantError(t, err, "L0456", "FF more than max_ff = 10", "raise the bound")
 	_, _, err = balanced(t, "max_lut = 10")
 	wantError(t, err, "L0457", "LUT more than max_lut = 10")
 }

@@ -33,7 +33,7 @@ type resource struct {
 }
 
 func (b Budget) resources(c rtl.Cost) []resource {
-	return []resource{{"LUT", "max_lut", c.LUT, b.LUT}, {"FF", "", c.FF, b.FF}, {"DSP", "max_dsp", c.DSP, b.DSP},
+	return []resource{{"LUT", "max_lut", c.LUT, b.LUT}, {"FF", "max_ff", c.FF, b.FF}, {"DSP", "max_dsp", c.DSP, b.DSP},
 		{"block RAM", "max_bram", (c.BRAM + 1) / 2, b.BRAM}, {"UltraRAM", "", c.URAM, b.URAM}}
 }
 
@@ -50,17 +50,27 @@ func budgetOf(plan *Plan) Budget {
 	if !plan.Target.Stated {
 		b = Budget{}
 	}
-	for _, m := range []struct{ stated, bound *int }{{&fold.MaxLUT, &b.LUT}, {&fold.MaxDSP, &b.DSP},
-		{&fold.MaxBRAM, &b.BRAM}} {
-		if *m.stated > 0 {
-			*m.bound = *m.stated
+	for i, bound := range []*int{&b.LUT, &b.FF, &b.DSP, &b.BRAM} {
+		if stated := *fold.bounds()[i].most; stated > 0 {
+			*bound = stated
 		}
 	}
 	return b
 }
 
 // filled says that the plan asks for neither a rate nor bounds.
-func filled(f *FoldPlan) bool { return f.FPS == 0 && f.MaxLUT == 0 && f.MaxDSP == 0 && f.MaxBRAM == 0 }
+func filled(f *FoldPlan) bool { return f.FPS == 0 && len(f.stated()) == 0 }
+
+// stated are the bounds that the plan states, by their keys.
+func (f *FoldPlan) stated() map[string]int {
+	all := map[string]int{}
+	for _, b := range f.bounds() {
+		if *b.most > 0 {
+			all[b.key] = *b.most
+		}
+	}
+	return all
+}
 
 // over lists what a cost takes beyond the budget.
 func (b *balancer) over(c rtl.Cost) []resource { return beyond(c, b.budget) }
@@ -68,7 +78,7 @@ func (b *balancer) over(c rtl.Cost) []resource { return beyond(c, b.budget) }
 // overTexts says by how much each is beyond which bound.
 func (b *balancer) overTexts(list []resource) (texts []string) {
 	fold, part := &b.plan.Fold, b.plan.Target.FPGA.Part
-	stated := map[string]int{"max_lut": fold.MaxLUT, "max_dsp": fold.MaxDSP, "max_bram": fold.MaxBRAM}
+	stated := fold.stated()
 	for _, r := range list {
 		text := fmt.Sprintf("%s %s more than ", grouped(r.has-r.most), r.name)
 		switch {
@@ -87,7 +97,7 @@ func (b *balancer) overTexts(list []resource) (texts []string) {
 // less says how a design comes within the budget that is too small for all foldings.
 func (b *balancer) less() string {
 	hint := "lower the bits of weights and data, or take a larger part"
-	if fold := &b.plan.Fold; fold.MaxLUT+fold.MaxDSP+fold.MaxBRAM > 0 {
+	if len(b.plan.Fold.stated()) > 0 {
 		hint = "raise the bound, or " + hint
 	}
 	return hint
@@ -103,7 +113,8 @@ func beyond(c rtl.Cost, budget Budget) (list []resource) {
 	return list
 }
 
-// weights start at the share of the budget, or of the device, that a unit of each takes.
+// weights start at the share of the budget, or of the device, that a unit of each takes; flip-flops, of which devices
+// have two for each LUT, count for half.
 func (b *balancer) weights() balance.Weights {
 	dev, budget := capacity(&b.plan.Target.FPGA), b.budget
 	share := func(bound, all int) float64 {
@@ -112,8 +123,8 @@ func (b *balancer) weights() balance.Weights {
 		}
 		return 1 / float64(max(all, 1))
 	}
-	return balance.Weights{LUT: share(budget.LUT, dev.LUT), FF: 0.5 / float64(dev.FF), DSP: share(budget.DSP, dev.DSP),
-		BRAM: share(budget.BRAM, dev.BRAM) / 2, URAM: share(budget.URAM, dev.URAM)}
+	return balance.Weights{LUT: share(budget.LUT, dev.LUT), FF: share(b.plan.Fold.MaxFF, dev.FF) / 2,
+		DSP: share(budget.DSP, dev.DSP), BRAM: share(budget.BRAM, dev.BRAM) / 2, URAM: share(budget.URAM, dev.URAM)}
 }
 
 // raised makes what is over budget count for more.

@@ -50,7 +50,7 @@ func DecodeTokens(g *ir.Graph) (int, error) {
 func forDecode(g *ir.Graph, plan *Plan) (*ir.Graph, error) {
 	if plan.Fold.FPS > 0 {
 		return nil, diag.New("L0435", g.Name, "fps counts whole samples, and the tokens of a decoder come when they come").
-			WithHint("choose lanes by max_lut, max_dsp and max_bram, or by [[fold.rule]]")
+			WithHint("choose lanes by max_lut, max_ff, max_dsp and max_bram, or by [[fold.rule]]")
 	}
 	c := g.Clone()
 	for _, n := range c.Nodes {

@@ -113,10 +113,21 @@ type FoldPlan struct {
 	DSP string
 	// Memory is where weights live.
 	Memory MemoryPlan
-	// FPS is the wanted rate and MaxLUT, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan refuses
-	// them in any other mode.
-	FPS                     float64
-	MaxLUT, MaxDSP, MaxBRAM int
+	// FPS is the wanted rate and MaxLUT, MaxFF, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan
+	// refuses them in any other mode.
+	FPS                            float64
+	MaxLUT, MaxFF, MaxDSP, MaxBRAM int
+}
+
+// bounds are the keys that bound what a design takes, with their values.
+func (f *FoldPlan) bounds() []bound {
+	return []bound{{"max_lut", &f.MaxLUT}, {"max_ff", &f.MaxFF}, {"max_dsp", &f.MaxDSP}, {"max_bram", &f.MaxBRAM}}
+}
+
+// bound is a key of the balance mode and the number of cells that it stands for; 0: none.
+type bound struct {
+	key  string
+	most *int
 }
 
 // FoldRule chooses lanes for the nodes that it matches; 0 leaves a choice to later rules and to the mode.

@@ -43,6 +43,7 @@ type planFile struct {
 		Images  *int           `toml:"images"`
 		FPS     *float64       `toml:"fps"`
 		MaxLUT  *int           `toml:"max_lut"`
+		MaxFF   *int           `toml:"max_ff"`
 		MaxDSP  *int           `toml:"max_dsp"`
 		MaxBRAM *int           `toml:"max_bram"`
 		DSP     *string        `toml:"dsp"`

@@ -234,16 +234,10 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		out.LayersFrom = p.at.pos("fold.layers") + fmt.Sprintf(" [fold] layers = %q", *f.Fold.Layers)
 	}
 	p.images(f, out)
-	for _, b := range []struct {
-		key string
-		in  *int
-		to  *int
-	}{
-		{"max_lut", f.Fold.MaxLUT, &out.MaxLUT},
-		{"max_dsp", f.Fold.MaxDSP, &out.MaxDSP},
-		{"max_bram", f.Fold.MaxBRAM, &out.MaxBRAM},
-	} {
-		p.positive("fold."+b.key, b.in, b.to)
+	given := []*int{f.Fold.MaxLUT, f.Fold.MaxFF, f.Fold.MaxDSP, f.Fold.MaxBRAM}
+	for i, b := range out.bounds() {
+		p.positive("fold."+b.key, given[i], b.most)
+		p.balanceOnly(out.Mode, b.key, given[i] != nil)
 	}
 	if v := f.Fold.FPS; v != nil {
 		if !(*v > 0) || math.IsInf(*v, 0) {
@@ -254,7 +248,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 	if f.Fold.DSP != nil {
 		out.DSP = p.dsp("fold.dsp", f.Fold.DSP)
 	}
-	p.balanceOnly(f, out.Mode)
+	p.balanceOnly(out.Mode, "fps", f.Fold.FPS != nil)
 	for i := range f.Fold.Rule {
 		out.Rules = append(out.Rules, p.foldRule(fmt.Sprintf("fold.rule[%d]", i), &f.Fold.Rule[i]))
 	}
@@ -307,22 +301,11 @@ func (p *planParser) images(f *planFile, out *FoldPlan) {
 	out.Images = *k
 }
 
-// balanceOnly refuses keys that no other mode reads: they would be promises that nobody keeps.
-func (p *planParser) balanceOnly(f *planFile, mode string) {
-	if mode == "balance" {
-		return
-	}
-	for _, k := range []struct {
-		key   string
-		given bool
-	}{
-		{"fps", f.Fold.FPS != nil}, {"max_lut", f.Fold.MaxLUT != nil},
-		{"max_dsp", f.Fold.MaxDSP != nil}, {"max_bram", f.Fold.MaxBRAM != nil},
-	} {
-		if k.given {
-			e := diag.New("L0416", p.at.pos("fold."+k.key), `%s: only mode = "balance" uses it`, k.key)
-			p.errs = append(p.errs, e.WithHint(`set mode = "balance" beside it, or leave it out`))
-		}
+// balanceOnly refuses a key that no other mode reads: it would be a promise that nobody keeps.
+func (p *planParser) balanceOnly(mode, key string, given bool) {
+	if mode != "balance" && given {
+		e := diag.New("L0416", p.at.pos("fold."+key), `%s: only mode = "balance" uses it`, key)
+		p.errs = append(p.errs, e.WithHint(`set mode = "balance" beside it, or leave it out`))
 	}
 }
 

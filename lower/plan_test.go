@@ -108,12 +108,12 @@ func TestParsePlan(t *testing.T) {
 
 // TestBalancePlan keeps what only the balance mode uses.
 func TestBalancePlan(t *testing.T) {
-	keys := "[fold]\nmode = \"balance\"\nfps = 1e5\nmax_lut = 50000\nmax_dsp = 40\nmax_bram = 6"
+	keys := "[fold]\nmode = \"balance\"\nfps = 1e5\nmax_lut = 50000\nmax_ff = 700\nmax_dsp = 40\nmax_bram = 6"
 	p, err := ParsePlan("p", []byte(keys))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := p.Fold; f.FPS != 1e5 || f.MaxLUT != 50000 || f.MaxDSP != 40 || f.MaxBRAM != 6 {
+	if f := p.Fold; f.FPS != 1e5 || f.MaxLUT != 50000 || f.MaxFF != 700 || f.MaxDSP != 40 || f.MaxBRAM != 6 {
 		t.Errorf("%+v", p.Fold)
 	}
 }
@@ -169,6 +169,8 @@ func TestPlanErrors(t *testing.T) {
 		{"[fold]\nimages = 2", "L0416", "p:2", `images: only layers = "loop" uses it`},
 		{"[fold]\nlayers = \"loop\"\nimages = 33", "L0402", "p:3", "outside 1..32"},
 		{"[sequence]\ndecode = true\n[fold]\nlayers = \"loop\"\nimages = 2", "L0402", "p:5", "one sequence at a time"},
+		{"[fold]\nmax_ff = 9", "L0416", "p:2", "max_ff"},
+		{"[fold]\nmode = \"balance\"\nmax_ff = 0", "L0402", "p:3", "max_ff = 0 is not positive"},
 		{"[fold]\nmax_dsp = 9", "L0416", "p:2", "max_dsp"},
 		{"[fold]\nmax_bram = 9", "L0416", "p:2", "max_bram"},
 		{"[target]\npart = \"xcku6p-ffvb676-2-e\"", "L0413", "p:2", "xcku5p"},

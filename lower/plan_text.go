@@ -255,12 +255,9 @@ func (t *planText) fold() {
 	if f.FPS > 0 {
 		t.key(true, "fps", f.FPS, "samples a second at clock_mhz")
 	}
-	for _, b := range []struct {
-		key string
-		n   int
-	}{{"max_lut", f.MaxLUT}, {"max_dsp", f.MaxDSP}, {"max_bram", f.MaxBRAM}} {
-		if b.n > 0 {
-			t.key(true, b.key, b.n, "")
+	for _, b := range f.bounds() {
+		if *b.most > 0 {
+			t.key(true, b.key, *b.most, "")
 		}
 	}
 	dsp := f.DSP
