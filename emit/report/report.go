@@ -144,12 +144,13 @@ type Quality struct {
 	Samples int `json:"samples,omitempty"`
 }
 
-// Cells counts what a design, or a part of it, takes; BRAM in blocks of 36 Kbit.
+// Cells counts what a design, or a part of it, takes; BRAM in blocks of 36 Kbit, URAM in blocks of 288 Kbit.
 type Cells struct {
 	LUT  int     `json:"lut"`
 	FF   int     `json:"ff"`
 	DSP  int     `json:"dsp"`
 	BRAM float64 `json:"bram"`
+	URAM int     `json:"uram"`
 }
 
 // Balance is what a balanced folding aimed at and reached; FPS and the parts of Budget are 0 where the plan asks for

@@ -25,17 +25,17 @@ func full() *Report {
 		Ports:   []Port{{Stream: "s_axis", Name: hostile, Direction: "in", Shape: "1x4", Format: "fixed(8,4)"}},
 		Speed:   Speed{II: 576, Interval: 576, Bottleneck: hostile, MeasuredII: f(576), Latency: n(791)},
 		Quality: Quality{Float: f(0.98), Quantized: f(0.975), SQNR: f(31.25), Samples: 64, On: "them"},
-		Area:    &Area{Total: Cells{123, 456, 5, 1.5}, Tool: "Yosys 0", Flags: hostile},
+		Area:    &Area{Total: Cells{123, 456, 5, 1.5, 3}, Tool: "Yosys 0", Flags: hostile},
 		Compared: &Proof{Samples: 10, Outputs: 1000, Engines: []Engine{{"rtl", 2000}}, StallPercent: 30,
 			Seeds: []uint64{1, 2}, First: []string{hostile}},
 		Layers: []Layer{{Node: hostile, Op: "conv", Source: hostile, Module: "op_conv", Instance: "c", Format: "fixed(8,4)",
-			Decided: hostile, Min: f(-1), Max: f(2), Cycles: 576, Slowest: true, Cells: &Cells{7, 8, 9, 0.5},
+			Decided: hostile, Min: f(-1), Max: f(2), Cycles: 576, Slowest: true, Cells: &Cells{7, 8, 9, 0.5, 0},
 			Alone: &Error{f(40), 0.25}, Total: &Error{nil, 0}, Images: []Image{{"a.mem", 16, 64}},
 			Values: &Magnitudes{Zeros: 3, Least: -2, Counts: []int{5, 0, 10}, Format: &[2]int{-1, 3}}},
 			{Node: "half", Cycles: 288}},
-		Predicted: &Cells{120, 440, 5, 1.5},
-		Balance: &Balance{FPS: 400000, Reached: 434028, Cost: Cells{LUT: 120, DSP: 5, BRAM: 1.5}, Budget: Cells{LUT: 900},
-			Proof: hostile},
+		Predicted: &Cells{120, 440, 5, 1.5, 0},
+		Balance: &Balance{FPS: 400000, Reached: 434028, Cost: Cells{120, 440, 5, 1.5, 2},
+			Budget: Cells{LUT: 900, FF: 1800, URAM: 64}, Proof: hostile},
 		Routed: &Routed{Device: hostile, MHz: 125, Median: 120, Seeds: 3, LUT: 5970, Path: []Hop{{NS: 8, Kind: "wire",
 			Layer: hostile, Module: "op_conv", Signal: hostile}}, FloorPlan: []byte("<svg><text>floor</text></svg>")},
 		Fifos:     []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
@@ -158,8 +158,9 @@ func TestPage(t *testing.T) {
 		"97.50 %", "98.00 %",
 		"31.2 dB", "123 12.3 % of xcku5p; predicted: 120", "5 50.0 %",
 		"Balanced for 400,000 samples a second: 434,028 if the design runs at 250 MHz, which is 8.51 % above",
-		"predicted 120 5 1.5",
-		"budget 900 any any", "counted by Yosys 123 5 1.5", "1.5 37.5 %", "0 mismatches", "rtl 2,000", "seeds 1 2",
+		"LUT FF DSP block RAM UltraRAM predicted 120 440 5 1.5 2 budget 900 1,800 any any 64",
+		"counted by Yosys 123 456 5 1.5 3", "1.5 37.5 %",
+		"0 mismatches", "rtl 2,000", "seeds 1 2",
 		"-1 … 2 3 zeros; others from 2^-2 to 2^1; the format has steps of 2^-1 and reaches 2^3",
 		"40.0 dB 0.25 exact 0",
 		"f 9 8 0 7", "a.mem 16 64 1.0", "0 … 49, 50 … 99", "on 9 samples of x.npz",
@@ -233,7 +234,7 @@ func TestCount(t *testing.T) {
 // TestPredicted shows what the headers predict where nobody has counted, and says so.
 func TestPredicted(t *testing.T) {
 	r := full()
-	r.Area, r.Layers[0].Predicted = nil, &Cells{77, 88, 9, 1}
+	r.Area, r.Layers[0].Predicted = nil, &Cells{77, 88, 9, 1, 0}
 	page, err := HTML(r)
 	if err != nil {
 		t.Fatal(err)

@@ -165,7 +165,7 @@ func (h *Hardware) magnitudes(v *lower.ValueReport) *report.Magnitudes {
 
 // predicted converts costs, which count half blocks of RAM.
 func predicted(c rtl.Cost) report.Cells {
-	return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2}
+	return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2, URAM: c.URAM}
 }
 
 // costs adds what the units and the memory port are predicted to take, as far as all say so, and what a balance of
@@ -191,7 +191,8 @@ func (h *Hardware) costs(r *report.Report) {
 	}
 	b := h.Schedule.Balance
 	r.Balance = &report.Balance{FPS: b.FPS, Reached: b.Reached, Cost: predicted(b.Cost), Proof: b.Proof,
-		Budget: report.Cells{LUT: b.Budget.LUT, FF: b.Budget.FF, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM)}}
+		Budget: report.Cells{LUT: b.Budget.LUT, FF: b.Budget.FF, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM),
+			URAM: b.Budget.URAM}}
 }
 
 // Interval is how many cycles a sample takes, as the compiler computes it.
@@ -322,7 +323,7 @@ func engineName(name string) string {
 // counted adds the cells of the design and of its units.
 func counted(r *report.Report, d *emit.Design, a *area.Report) {
 	cells := func(c area.Cells) report.Cells {
-		return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: c.BRAM()}
+		return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: c.BRAM(), URAM: c.URAM}
 	}
 	r.Area = &report.Area{Total: cells(a.Total), Tool: a.Tool, Flags: a.Flags}
 	prefix := d.Top + "/core/"
