@@ -35,6 +35,7 @@ var listings = []listing{
 func (a *App) list() *cobra.Command {
 	c := &cobra.Command{Use: "list ops|formats|passes|targets|rtl|cuda", Short: "list what this version knows",
 		Long: "Lists the operations, number formats, passes, FPGAs, Verilog modules or CUDA kernels of this version.\n" +
+			"Of the FPGAs, plans name some as their target, and lathe route places and routes designs on the others.\n" +
 			"Long cells are cut in the table; --json has them whole.",
 		Example: "  lathe list ops", Args: exactly("ops, formats, passes, targets, rtl or cuda")}
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -174,10 +175,23 @@ func listPasses() ([][]string, error) {
 }
 
 func listTargets() ([][]string, error) {
-	rows := [][]string{{"part", "family", "lut", "ff", "dsp", "bram36", "uram"}}
+	rows := [][]string{{"part", "family", "for", "lut", "lut_inputs", "ff", "dsp", "bram", "bram_kbit", "uram"}}
+	add := func(part, family, use string, counts ...int) {
+		row := []string{part, family, use}
+		for _, n := range counts {
+			row = append(row, strconv.Itoa(n))
+		}
+		rows = append(rows, row)
+	}
 	for _, t := range target.All() {
-		rows = append(rows, []string{t.Part, t.Family, fmt.Sprint(t.LUT), fmt.Sprint(t.FF), fmt.Sprint(t.DSP),
-			fmt.Sprint(t.BRAM), fmt.Sprint(t.URAM)})
+		add(t.Part, t.Family, "plans", t.LUT, 6, t.FF, t.DSP, t.BRAM, 36, t.URAM)
+	}
+	for _, o := range target.Opens() {
+		_, family, _, err := target.FindOpen(o.Name)
+		if err != nil {
+			return nil, err
+		}
+		add(o.Name, family.Series, "route", o.LUT, 4, o.FF, o.DSP, o.BRAM, family.Kbit, 0)
 	}
 	return rows, nil
 }

@@ -25,7 +25,7 @@ func (a *App) route() *cobra.Command {
 			"result, route.json, and the floor plan, route.svg. With --clock, exit status 1 where it is not reached.",
 		Example: "  lathe route out/ --part ecp5-85k --seeds 4 --json routed.json", Args: exactly("DIR")}
 	f := c.Flags()
-	f.StringVar(&o.Part, "part", "", "the device, such as ecp5-85k, or ecp5-85k-8 for its fastest speed grade")
+	f.StringVar(&o.Part, "part", "", "the device, see lathe list targets; ecp5-85k-8 is ecp5-85k in its fastest grade")
 	f.IntVar(&o.Seeds, "seeds", 2, "placements to try")
 	f.Float64Var(&clock, "clock", 0, "demanded clock in MHz; without it placement aims at 200")
 	f.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "for Yosys, and for each seed")

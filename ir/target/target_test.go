@@ -58,3 +58,18 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestOpens is TestTable for the parts that open tools route.
+func TestOpens(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range Opens() {
+		_, f, _, err := FindOpen(o.Name)
+		if err != nil || seen[o.Name] || f.Series == "" || f.Kbit < 1 {
+			t.Errorf("%+v: %v, family %+v", o, err, f)
+		}
+		seen[o.Name] = true
+		if o.LUT < 5_000 || o.FF > o.LUT || o.FF < o.LUT/2 || o.DSP > o.LUT/100 || o.BRAM < 1 || o.BRAM > o.LUT/100 {
+			t.Errorf("%+v: counts out of proportion", o)
+		}
+	}
+}

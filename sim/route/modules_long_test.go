@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
+	"lathe/ir/target"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -167,6 +168,19 @@ func TestModuleClocks(t *testing.T) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestHolds: parts hold what the table of parts says.
+func TestHolds(t *testing.T) {
+	for _, p := range target.Opens() {
+		r, err := Route(t.Context(), folder(t), Options{Part: p.Name, Tools: tools.NeedRoute(t, p.Family), Seeds: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Holds != holds(t, p.Name) {
+			t.Errorf("%s holds %+v", p.Name, r.Holds)
+		}
 	}
 }
 
