@@ -6,6 +6,6 @@ package difftest
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	exactCases   = 30
+	exactCases   = 20
 	exactSamples = 12
 )

@@ -18,14 +18,21 @@ func Sample(few, all int) int {
 // Few are the cases of a sweep that a run takes, in their order: all of them in a long one, else n, drawn by a fixed
 // seed.
 func Few[T any](n int, all []T) []T {
-	if Long || n >= len(all) {
-		return all
-	}
-	drawn := rand.New(rand.NewPCG(7, uint64(len(all)))).Perm(len(all))[:n]
-	slices.Sort(drawn)
-	cases := make([]T, n)
-	for i, at := range drawn {
-		cases[i] = all[at]
+	var cases []T
+	for _, at := range Drawn(n, len(all)) {
+		cases = append(cases, all[at])
 	}
 	return cases
+}
+
+// Drawn are the numbers of the cases that Few takes of so many, for tests in which the number of a case says more of
+// it.
+func Drawn(n, all int) []int {
+	r := rand.New(rand.NewPCG(7, uint64(all)))
+	if Long || n >= all {
+		n = all
+	}
+	drawn := r.Perm(all)[:n]
+	slices.Sort(drawn)
+	return drawn
 }

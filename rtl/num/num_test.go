@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -58,8 +59,8 @@ var treeSizes = []struct{ n, w, pipe int }{{1, 8, 2}, {2, 3, 1}, {3, 8, 0}, {5, 
 	{33, 6, 2}}
 
 func TestAddTree(t *testing.T) {
-	for i, c := range treeSizes {
-		signed := i%3 != 1
+	for _, i := range tools.Drawn(5, len(treeSizes)) {
+		c, signed := treeSizes[i], i%3 != 1
 		pipeline(t, "num_add_tree", params("N", c.n, "IN_W", c.w, "IN_SIGNED", flag(signed), "PIPE", c.pipe),
 			[]rtltest.Port{{Name: "in", Lanes: c.n, Signed: signed}},
 			func(in [][]*big.Int) *big.Int {
@@ -73,8 +74,8 @@ func TestAddTree(t *testing.T) {
 }
 
 func TestMaxTree(t *testing.T) {
-	for i, c := range treeSizes {
-		signed := i%3 != 1
+	for _, i := range tools.Drawn(5, len(treeSizes)) {
+		c, signed := treeSizes[i], i%3 != 1
 		pipeline(t, "num_max_tree", params("N", c.n, "W", c.w, "SIGNED", flag(signed), "PIPE", c.pipe),
 			[]rtltest.Port{{Name: "in", Lanes: c.n, Signed: signed}},
 			func(in [][]*big.Int) *big.Int {
@@ -150,14 +151,14 @@ func TestDotLow(t *testing.T) {
 // TestMulPair has the widest pairs that a DSP takes, and every borrow: products of all signs, and of the least
 // numbers.
 func TestMulPair(t *testing.T) {
-	for _, c := range pairWidths {
+	for _, c := range tools.Few(5, pairWidths) {
 		c.bench(t, "num_mul_pair", params("X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w), 1)
 	}
 }
 
 func TestDotPair(t *testing.T) {
-	for i, c := range pairWidths {
-		n := []int{1, 3, 9, 6}[i%4]
+	for _, i := range tools.Drawn(5, len(pairWidths)) {
+		c, n := pairWidths[i], []int{1, 3, 9, 6}[i%4]
 		c.bench(t, "num_dot_pair", params("N", n, "X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w, "PIPE", i%3), n)
 	}
 }

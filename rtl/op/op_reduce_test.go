@@ -5,6 +5,7 @@ package op
 import (
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -56,7 +57,8 @@ func (s run) bench(t *testing.T, module string, signed bool, f func([]int64) int
 
 func TestReduce(t *testing.T) {
 	t.Parallel()
-	for i, s := range runs {
+	for _, i := range tools.Drawn(6, len(runs)) {
+		s := runs[i]
 		signed, least := i%3 != 0, int64(0)
 		if signed {
 			least = -1 << 6
@@ -81,7 +83,8 @@ func TestReduce(t *testing.T) {
 
 func TestReduceMean(t *testing.T) {
 	t.Parallel()
-	for i, s := range runs {
+	for _, i := range tools.Drawn(6, len(runs)) {
+		s := runs[i]
 		div, mode := s.n, []int{0, 1, 5}[i%3]
 		if i%4 == 3 {
 			div = 1

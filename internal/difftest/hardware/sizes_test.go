@@ -9,7 +9,7 @@ import "lathe/internal/difftest"
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
 	exactSamples    = 12
-	rtlCases        = 5
+	rtlCases        = 3
 	tableCases      = 1
 	rtlSamples      = 30
 	icarusDesigns   = 1
