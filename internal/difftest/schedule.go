@@ -83,6 +83,9 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 	if d.Mem && len(d.Styles) > 0 {
 		n.HW.Mem = oneOf(r, []string{"", "auto", "block", "distributed"})
 	}
+	if n.Op.Traits.Windows {
+		n.HW.Lines = []string{"", "block", "distributed", "ultra"}[(in+n.HW.StreamIn)%4]
+	}
 }
 
 func oneOf[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }

@@ -10,7 +10,7 @@
 //               E_W     bits of an element
 //               PAD     code of padding
 //               NB      row memories, at least (KH - 1) * DH + 1 or H
-//               LINE_STYLE   their kind, see mem_ram
+//               LINE_STYLE   their kind, see mem_ram; one register behind them, so UltraRAM is slower than elsewhere
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 3
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
 //   let: TOP = s / W * SH - PT; OLD = min(max(TOP, 0), H); NEXT = s / W == OH - 1 ? H : min(max(TOP + SH, 0), H)
