@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cmvm
+
+import "slices"
+
+// A heapOf is a sum of bits, modulo 2^len(columns): in each column bits that count alike, and a constant.
+type heapOf struct {
+	columns [][]item
+	k       uint64
+	group   int
+	at      []float64 // when each net of the bits is there
+}
+
+// An item is a bit with the time at which it is there.
+type item struct {
+	Bit
+	at float64
+}
+
+// add puts a bit with a weight of 2^column, or of its negative, into h: -b is the complement of b minus one.
+func (h *heapOf) add(b Bit, column int, minus bool) {
+	if column >= len(h.columns) {
+		return
+	}
+	if minus {
+		h.k -= 1 << column
+		b.Not = !b.Not
+	}
+	switch {
+	case b.Net != Zero:
+		h.columns[column] = append(h.columns[column], item{b, h.at[b.Net]})
+	case b.Not:
+		h.k += 1 << column
+	}
+}
+
+// word adds w times 2^shift, or its negative.
+func (h *heapOf) word(w Word, shift int, minus bool) {
+	for j, b := range w.Bits {
+		h.add(b, j+shift, minus != (w.Signed && j == len(w.Bits)-1))
+	}
+}
+
+// A setting is one way to add a heap up.
+type setting struct {
+	need  int     // bits of a column that must be there before a round
+	slack float64 // levels that a round waits for more
+	low   int     // bits of the column in which a chain begins
+	late  float64 // levels that a bit may lack which a chain takes beside sums of the one before
+	last  int     // bits of the column in which a chain begins once all bits are there
+}
+
+// settings are tried in this order, the usual ones first.
+var settings = func() (all []setting) {
+	for _, last := range []int{2, 3} {
+		for _, late := range []float64{1, 0} {
+			for _, low := range []int{4, 3, 2, 5, 6} {
+				for _, need := range []int{6, 5, 7, 4} {
+					for _, slack := range []float64{0.35, 1, 0.7, 2} {
+						all = append(all, setting{need, slack, low, late, last})
+					}
+				}
+			}
+		}
+	}
+	// A fixed shuffle, so that few of them are different ones.
+	x := uint32(1)
+	for i := len(all) - 1; i > 0; i-- {
+		x = x*1664525 + 1013904223
+		j := int(x>>8) % (i + 1)
+		all[i], all[j] = all[j], all[i]
+	}
+	return append([]setting{{6, 1, 4, 1, 2}}, all...)
+}()
+
+// A built heap: its chains, whose own nets count from first, and a bit a column.
+type built struct {
+	chains []Chain
+	nets   Net // after those of the chains
+	out    []item
+	cells  int
+	levels float64
+}
+
+// best builds h in several ways and keeps the one with the fewest cells, where a level above the limit counts as many.
+func (h *heapOf) best(first Net, effort int, limit float64) *built {
+	const levelCells = 40
+	var best *built
+	price := func(b *built) float64 {
+		over := 0.0
+		if limit > 0 {
+			over = max(0, b.levels-limit)
+		}
+		return float64(b.cells) + levelCells*over + 0.01*b.levels
+	}
+	for _, s := range settings[:min(effort, len(settings))] {
+		b := h.build(first, s)
+		if best == nil || price(b) < price(best) {
+			best = b
+		}
+		if len(best.chains) < 2 {
+			break // no choice
+		}
+	}
+	return best
+}
+
+// A builder is a heap on its way to a bit a column.
+type builder struct {
+	heapOf
+	built
+	setting
+	time   float64 // bits up to this are ready
+	sums   []item  // of the chains of this round, by column; Zero: none
+	places [3][]Count
+	chain  *Chain
+	carry  float64   // when that of the chain is there
+	first  Net       // of its own
+	times  []float64 // of its own nets
+}
+
+func (h *heapOf) build(first Net, s setting) *built {
+	n := len(h.columns)
+	b := &builder{setting: s, sums: make([]item, n)}
+	b.group, b.k, b.at, b.nets, b.first = h.group, h.k, h.at, first, first
+	for p := range b.places {
+		b.places[p] = make([]Count, n+3)
+	}
+	for _, column := range h.columns {
+		column = slices.Clone(column)
+		slices.SortStableFunc(column, earlier)
+		b.columns = append(b.columns, column)
+	}
+	for !b.flat() {
+		b.round()
+	}
+	b.ripple()
+	for c, column := range b.columns {
+		bit := item{Bit: Bit{Net: Zero, Not: b.constant(c)}}
+		if len(column) > 0 {
+			bit = column[0]
+			b.levels = max(b.levels, bit.at)
+		}
+		b.out = append(b.out, bit)
+	}
+	return &b.built
+}
+
+func earlier(a, b item) int {
+	switch {
+	case a.at < b.at:
+		return -1
+	case a.at > b.at:
+		return 1
+	}
+	return int(a.Net - b.Net)
+}
+
+// constant says whether the constant has a one in column c.
+func (b *builder) constant(c int) bool { return b.k>>c&1 != 0 }
+
+// spend takes the one in column c out of the constant, if there is one.
+func (b *builder) spend(c int) bool {
+	is := b.constant(c)
+	b.k &^= 1 << c
+	return is
+}
+
+// flat says whether one chain can add up what is left: two bits a column, one of them plain.
+func (b *builder) flat() bool {
+	started := false
+	for c := range b.columns {
+		if len(b.columns[c]) == 1 && b.constant(c) && b.columns[c][0].Not && started {
+			// 1 + ~x = x + 2 ~x
+			x := b.columns[c][0]
+			b.spend(c)
+			b.columns[c][0].Not = false
+			if c+1 < len(b.columns) {
+				b.put(c+1, x)
+			}
+		}
+		plain := 0
+		for _, x := range b.columns[c] {
+			if !x.Not {
+				plain++
+			}
+		}
+		n := len(b.columns[c])
+		if n > 2 || n == 2 && (plain == 0 || b.constant(c) && started) {
+			return false
+		}
+		started = started || n == 2 || n == 1 && b.constant(c)
+	}
+	return true
+}
+
+// put sorts an item into its column.
+func (b *builder) put(c int, x item) {
+	if c >= len(b.columns) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(b.columns[c], x, earlier)
+	b.columns[c] = slices.Insert(b.columns[c], at, x)
+}
+
+// ready is the number of bits of column c that are there.
+func (b *builder) ready(c int) int {
+	n := 0
+	for n < len(b.columns[c]) && b.columns[c][n].at <= b.time {
+		n++
+	}
+	return n
+}
+
+// take takes the earliest n items out of column c.
+func (b *builder) take(c, n int) []Bit {
+	var list []Bit
+	for _, x := range b.columns[c][:n] {
+		list = append(list, x.Bit)
+	}
+	b.columns[c] = slices.Delete(b.columns[c], 0, n)
+	return list
+}
+
+// plain takes the latest plain bit among the first n items of column c out, or gives Zero.
+func (b *builder) plain(c, n int) Net {
+	for i := n - 1; i >= 0; i-- {
+		if x := b.columns[c][i]; !x.Not {
+			b.columns[c] = slices.Delete(b.columns[c], i, i+1)
+			return x.Net
+		}
+	}
+	return Zero
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cmvm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"sync"
+)
+
+// A term of a sum: a node, shifted, or its negative.
+type term struct {
+	node  int32
+	shift int
+	minus bool
+}
+
+// A solver turns what a sharer found into chains.
+type solver struct {
+	*Problem
+	*sharer
+	members []member  // of the outputs
+	unique  [][]int64 // rows
+	users   []int     // outputs of a row
+	sums    [][]term  // of the nodes that are sums
+	uses    []int
+	words   []Word // of nodes
+	at      []float64
+	graph   *Graph
+}
+
+// Solve finds a small graph. Two calls give the same one. It is an error if no graph keeps to p.Levels, or if sums may
+// have more than 62 bits.
+func Solve(p Problem) (*Graph, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	ways := []sharing{{0.65, sharedLevels}, {0.85, sharedLevels}}
+	if p.Levels > 0 {
+		ways = append(ways, sharing{0.65, 1}, sharing{})
+	}
+	var best *Graph
+	least, fewest := math.Inf(1), 0
+	for _, how := range ways {
+		g := p.solve(how)
+		c := g.Cost()
+		least = min(least, c.Levels)
+		if (p.Levels == 0 || c.Levels <= p.Levels) && (best == nil || c.Cells < fewest) {
+			best, fewest = g, c.Cells
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no sum of %.4g levels was found; the shortest has %.4g", p.Levels, least)
+	}
+	return best, nil
+}
+
+func (p *Problem) solve(how sharing) *Graph {
+	s := &solver{Problem: p, graph: &Graph{Nets: 1}, at: []float64{0}}
+	inputs, bias := s.wire()
+	s.distinct()
+	s.sharer = newSharer(s.unique, inputs, how)
+	s.share()
+	s.assemble(s.inline(), bias)
+	return s.graph
+}
+
+// A member is an output whose products are those of a row, shifted, or their negative.
+type member struct {
+	row, shift int
+	minus      bool
+}
+
+// distinct finds the rows that are no multiples of one another by a power of two or its negative.
+func (s *solver) distinct() {
+	known := map[string]member{}
+	for _, coefficients := range s.Matrix {
+		any, first := uint64(0), int64(0)
+		for _, w := range coefficients {
+			any |= uint64(w)
+			if first == 0 {
+				first = w
+			}
+		}
+		shift := bits.TrailingZeros64(any | 1<<63)
+		row, key := make([]int64, len(coefficients)), []byte(nil)
+		for i, w := range coefficients {
+			row[i] = w >> shift
+			if first < 0 {
+				w = -w
+			}
+			key = binary.AppendVarint(key, w>>shift)
+		}
+		m, found := known[string(key)]
+		if !found {
+			m = member{row: len(s.unique), minus: first < 0}
+			known[string(key)] = m
+			s.unique, s.users = append(s.unique, row), append(s.users, 0)
+		}
+		s.users[m.row]++
+		s.members = append(s.members, member{m.row, shift, m.minus != (first < 0)})
+	}
+}
+
+// wire makes the nets of the inputs. What is constant of an input goes into the biases: what is left is a number of as
+// many bits as change, none of them a sign unless the input changes its own.
+func (s *solver) wire() (inputs []Range, bias []int64) {
+	bias = append(bias, s.Bias...)
+	for i, r := range s.Inputs {
+		w := Word{Signed: r.Lo < 0 && r.Hi >= 0}
+		n := bitsOf(r) // also of numbers that are all negative
+		fixed := int64(0)
+		if !w.Signed {
+			for n > 0 && r.Lo>>(n-1) == r.Hi>>(n-1) {
+				n--
+			}
+			fixed = r.Lo >> n << n
+		}
+		for range n {
+			w.Bits = append(w.Bits, Bit{Net: Net(s.graph.Nets)})
+			s.graph.Nets++
+			s.at = append(s.at, 0)
+		}
+		for o := range bias {
+			bias[o] += s.Matrix[o][i] * fixed
+		}
+		inputs = append(inputs, Range{r.Lo - fixed, r.Hi - fixed})
+		s.words = append(s.words, w)
+		s.graph.Inputs = append(s.graph.Inputs, w)
+	}
+	return inputs, bias
+}
+
+// inline puts nodes that are used once where they are used, and gives the sums of the rows.
+func (s *solver) inline() (rows [][]term) {
+	s.sums = make([][]term, len(s.nodes))
+	s.uses = make([]int, len(s.nodes))
+	for o := range s.rows {
+		var row []term
+		for n, at := range s.rows[o] {
+			each(at.plus, func(j int) { row = append(row, term{int32(n), j, false}) })
+			each(at.minus, func(j int) { row = append(row, term{int32(n), j, true}) })
+		}
+		rows = append(rows, row)
+		for _, t := range row {
+			s.uses[t.node]++
+		}
+	}
+	for n := len(s.nodes) - 1; n >= len(s.inputs); n-- {
+		if x := &s.nodes[n]; s.uses[n] > 0 {
+			s.sums[n] = []term{{x.a, 0, false}, {x.b, x.shift, x.minus}}
+			s.uses[x.a]++
+			s.uses[x.b]++
+		}
+	}
+	for n, sum := range s.sums {
+		s.sums[n] = s.expand(sum)
+	}
+	for o, row := range rows {
+		rows[o] = s.expand(row)
+	}
+	return rows
+}
+
+// expand replaces the nodes of a sum that are used nowhere else.
+func (s *solver) expand(sum []term) (all []term) {
+	for _, t := range sum {
+		if s.uses[t.node] != 1 || int(t.node) < len(s.inputs) {
+			all = append(all, t)
+			continue
+		}
+		for _, u := range s.expand(s.sums[t.node]) {
+			all = append(all, term{u.node, u.shift + t.shift, u.minus != t.minus})
+		}
+	}
+	return all
+}
+
+// assemble builds the heaps, those first that others read.
+func (s *solver) assemble(rows [][]term, bias []int64) {
+	s.words = append(s.words, make([]Word, len(s.nodes)+len(rows)-len(s.words))...)
+	for level := 1; level <= sharedLevels; level++ {
+		var jobs []job
+		for n := range s.nodes {
+			if s.nodes[n].level == level && s.uses[n] > 1 {
+				jobs = append(jobs, job{fmt.Sprintf("s%d", n-len(s.inputs)), s.sums[n], 0, s.nodes[n].Range, &s.words[n]})
+			}
+		}
+		s.build(jobs, 0)
+	}
+	s.repeated(rows)
+	var jobs []job
+	s.graph.Outputs = make([]Word, len(s.Matrix))
+	for o, m := range s.members {
+		sum := []term{{int32(len(s.nodes) + m.row), 0, false}}
+		if s.users[m.row] == 1 {
+			sum = rows[m.row]
+		}
+		var all []term
+		for _, t := range sum {
+			all = append(all, term{t.node, t.shift + m.shift, t.minus != m.minus})
+		}
+		r := newReach(s.Bias[o])
+		for i, w := range s.Matrix[o] {
+			r.add(w, s.Problem.Inputs[i])
+		}
+		jobs = append(jobs, job{fmt.Sprintf("y%d", o), all, bias[o], r.Range, &s.graph.Outputs[o]})
+	}
+	s.build(jobs, s.Levels)
+}
+
+// repeated builds the rows of which there are several outputs.
+func (s *solver) repeated(rows [][]term) {
+	var jobs []job
+	for u, row := range rows {
+		if s.users[u] > 1 {
+			r := newReach(0)
+			for i, w := range s.unique[u] {
+				r.add(w, s.sharer.inputs[i])
+			}
+			jobs = append(jobs, job{fmt.Sprintf("r%d", u), row, 0, r.Range, &s.words[len(s.nodes)+u]})
+		}
+	}
+	s.build(jobs, s.Levels)
+}
+
+// A job is a sum to be made, and where its word goes.
+type job struct {
+	name string
+	sum  []term
+	k    int64
+	Range
+	word *Word
+}
+
+// build makes chains of sums that do not read one another, on all processors.
+func (s *solver) build(jobs []job, limit float64) {
+	results := make([]*built, len(jobs))
+	first := Net(s.graph.Nets)
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for i := range next {
+				if results[i] = s.adder(&jobs[i], first); results[i] == nil {
+					results[i] = s.heap(&jobs[i]).best(first, s.Effort, limit)
+				}
+			}
+		}()
+	}
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	for i := range jobs {
+		s.place(&jobs[i], results[i], first)
+	}
+}
+
+// heap is the sum of a job, as wide as its numbers need.
+func (s *solver) heap(j *job) *heapOf {
+	h := &heapOf{columns: make([][]item, bitsOf(j.Range)), group: s.Group, at: s.at, k: uint64(j.k)}
+	for _, t := range j.sum {
+		h.word(s.words[t.node], t.shift, t.minus)
+	}
+	return h
+}
+
+// adder is the chain of a sum of two words, the first of which is taken as it is; nil for any other sum.
+func (s *solver) adder(j *job, first Net) *built {
+	if len(j.sum) != 2 || j.k != 0 || j.sum[0].minus || j.sum[0].shift != 0 {
+		return nil
+	}
+	a, b, t := s.words[j.sum[0].node], s.words[j.sum[1].node], j.sum[1]
+	for _, x := range a.Bits {
+		if x.Not {
+			return nil
+		}
+	}
+	n := bitsOf(j.Range)
+	r := &built{nets: first}
+	for c := range min(t.shift, n) {
+		r.out = append(r.out, item{Bit: a.at(c)})
+	}
+	if n <= t.shift {
+		return r
+	}
+	chain := Chain{Column: t.shift, CarryIn: t.minus, Out: first}
+	for c := t.shift; c < n; c++ {
+		x := b.at(c - t.shift)
+		x.Not = x.Not != t.minus
+		cell := Cell{A: a.at(c).Net}
+		if x.Net != Zero {
+			cell.B.Of = []Bit{x}
+		} else {
+			cell.B.Plus = x.Not
+		}
+		chain.Cells = append(chain.Cells, cell)
+		r.out = append(r.out, item{Bit: Bit{Net: r.nets}})
+		r.nets++
+	}
+	r.chains, r.cells = []Chain{chain}, n-t.shift
+	return r
+}
+
+// place gives the nets of a built heap their final numbers.
+func (s *solver) place(j *job, b *built, first Net) {
+	by := Net(s.graph.Nets) - first
+	move := func(n Net) Net {
+		if n < first {
+			return n
+		}
+		return n + by
+	}
+	for _, c := range b.chains {
+		c.Name = j.name
+		c.Out += by
+		if c.Carry != Zero {
+			c.Carry += by
+		}
+		for i := range c.Cells {
+			cell := &c.Cells[i]
+			cell.A = move(cell.A)
+			of := make([]Bit, len(cell.B.Of))
+			for k, x := range cell.B.Of {
+				of[k] = Bit{move(x.Net), x.Not}
+			}
+			cell.B.Of = of
+		}
+		s.graph.Chains = append(s.graph.Chains, c)
+	}
+	s.graph.Nets = int(b.nets + by)
+	s.at = append(s.at, make([]float64, s.graph.Nets-len(s.at))...)
+	for i := range s.graph.Chains[len(s.graph.Chains)-len(b.chains):] {
+		s.graph.Chains[len(s.graph.Chains)-len(b.chains)+i].arrive(s.at)
+	}
+	*j.word = Word{Signed: j.Lo < 0}
+	for _, x := range b.out {
+		j.word.Bits = append(j.word.Bits, Bit{move(x.Net), x.Not})
+	}
+}
