@@ -20,8 +20,8 @@ type printer struct {
 // Module prints g as a module without registers: inputs x0, x1, ..., outputs y0, y1, ..., each as wide as its range
 // needs.
 //
-// A chain is one difference, with a bit below that the slice leaves out. Of a sum, tools may swap the operands, and then
-// the function of bits would no longer share a LUT with the adder; chains that are cut are not merged into trees.
+// A chain is one difference, with a bit below that the slice leaves out. Of a sum, tools may swap the operands, and
+// then the function of bits would no longer share a LUT with the adder; chains that are cut are not merged into trees.
 func Module(name string, g *cmvm.Graph) string {
 	p := &printer{names: make([]string, g.Nets)}
 	var ports []string
@@ -87,8 +87,8 @@ func (p *printer) chain(name string, c *cmvm.Chain) {
 	if c.CarryIn {
 		low = [2]string{"1'b1", "1'b0"}
 	}
-	fmt.Fprintf(p, "  wire [%d:0] %s = {1'b0, %s, %s} -\n      {1'b1, %s, %s};\n", n+1, name, strings.Join(a, ", "), low[0],
-		strings.Join(b, ", "), low[1])
+	fmt.Fprintf(p, "  wire [%d:0] %s = {1'b0, %s, %s} -\n      {1'b1, %s, %s};\n", n+1, name,
+		strings.Join(a, ", "), low[0], strings.Join(b, ", "), low[1])
 	for j := range c.Cells {
 		p.names[int(c.Out)+j] = fmt.Sprintf("%s[%d]", name, j+1)
 	}

@@ -128,8 +128,8 @@ func TestProof(t *testing.T) {
 		for o := range 3 {
 			row := []int64{r.Int64N(16) - 8, r.Int64N(16) - 8, r.Int64N(16)}
 			p.Matrix = append(p.Matrix, row)
-			fmt.Fprintf(&spec, "  wire signed [15:0] z%d = (%d) * $signed(x0) + (%d) * $signed({1'b0, x1}) + (%d) * $signed(x2);\n",
-				o, row[0], row[1], row[2])
+			fmt.Fprintf(&spec, "  wire signed [15:0] z%d =\n      (%d) * $signed(x0) + (%d) * $signed({1'b0, x1}) + (%d) * "+
+				"$signed(x2);\n", o, row[0], row[1], row[2])
 		}
 		g := solved(t, p)
 		ports, same := "", "1'b1"
@@ -144,6 +144,7 @@ func TestProof(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "sums.sv", Module("sums", g)+fmt.Sprintf("module miter (input [3:0] x0, x1, x2, output same);\n%s"+
 			"  sums dut (.x0(x0), .x1(x1), .x2(x2)%s);\n  assign same = %s;\nendmodule\n", spec.String(), ports, same))
-		run(t, dir, "yosys", "-q", "-p", "read_verilog -sv sums.sv; prep -flatten -top miter; sat -verify -prove same 1 miter")
+		run(t, dir, "yosys", "-q", "-p",
+			"read_verilog -sv sums.sv; prep -flatten -top miter; sat -verify -prove same 1 miter")
 	}
 }
