@@ -225,3 +225,30 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestPipeline puts registers between chains: no path is longer than asked unless a chain alone is, no net is read
+// before it is made, and a longer path needs no more registers.
+func TestPipeline(t *testing.T) {
+	p := Problem{Matrix: replayable(16, 16, 6), Inputs: same(16, Range{-128, 127}), Group: 5}
+	g := agrees(t, p, 64)
+	before := 1 << 30
+	for _, limit := range []float64{2, 3, 4, 6, 9, 100} {
+		pipe := g.Pipeline(limit)
+		if pipe.Levels > max(limit, 1.1+0.025*30) {
+			t.Errorf("%.1f levels in a stage, at most %.1f asked", pipe.Levels, limit)
+		}
+		for n, life := range pipe.Lives(g) {
+			if life < 0 {
+				t.Errorf("net %d is read %d stages before it is made", n, -life)
+			}
+		}
+		if registers := pipe.Registers(g); registers > before {
+			t.Errorf("%d registers where paths have %.1f levels, %d where they are shorter", registers, limit, before)
+		} else {
+			before = registers
+		}
+	}
+	if before != 0 {
+		t.Errorf("%d registers on paths of any length", before)
+	}
+}

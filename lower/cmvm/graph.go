@@ -89,7 +89,7 @@ func (g *Graph) Cost() Cost {
 				c.LUTs++
 			}
 		}
-		chain.arrive(at)
+		chain.arrive(at, func(n Net) float64 { return at[n] })
 	}
 	for _, w := range g.Outputs {
 		for _, b := range w.Bits {
@@ -108,14 +108,14 @@ func (c *Cell) bare() bool {
 	return !c.B.Plus && (len(of) == 0 || c.A == Zero && len(of) == 1 && !of[0].Not)
 }
 
-// arrive sets when the nets that c drives are there.
-func (c *Chain) arrive(at []float64) {
+// arrive sets when the nets that c drives are there, given when those that it reads are.
+func (c *Chain) arrive(at []float64, when func(Net) float64) {
 	carry := 0.0
 	for j := range c.Cells {
 		cell := &c.Cells[j]
-		in := at[cell.A]
+		in := when(cell.A)
 		for _, b := range cell.B.Of {
-			in = max(in, at[b.Net])
+			in = max(in, when(b.Net))
 		}
 		carry = max(carry+carryDelay, in+cellDelay)
 		at[c.Out+Net(j)] = carry

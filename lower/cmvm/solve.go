@@ -338,7 +338,7 @@ func (s *solver) place(j *job, b *built, first Net) {
 	s.graph.Nets = int(b.nets + by)
 	s.at = append(s.at, make([]float64, s.graph.Nets-len(s.at))...)
 	for i := range s.graph.Chains[len(s.graph.Chains)-len(b.chains):] {
-		s.graph.Chains[len(s.graph.Chains)-len(b.chains)+i].arrive(s.at)
+		s.graph.Chains[len(s.graph.Chains)-len(b.chains)+i].arrive(s.at, func(n Net) float64 { return s.at[n] })
 	}
 	*j.word = Word{Signed: j.Lo < 0}
 	for _, x := range b.out {

@@ -10,29 +10,42 @@ import (
 	"lathe/lower/cmvm"
 )
 
-// A printer knows what each net is called.
+// A printer knows where each net is to be found.
 type printer struct {
 	strings.Builder
-	names []string
+	nets  []place
+	lives []int
+	now   int     // the stage that is printed
 	used  [3]bool // functions of a place
 }
 
-// Module prints g as a module without registers: inputs x0, x1, ..., outputs y0, y1, ..., each as wide as its range
-// needs.
+// A place is a bit of a vector, and the stage in which it is made. Behind it, registers are called as the vector and
+// the rows that it has passed.
+type place struct {
+	vector     string
+	bit, stage int
+}
+
+// Module prints g as a module: inputs x0, x1, ..., outputs y0, y1, ..., each as wide as its range needs. Its registers
+// are those of the pipeline, which move if en; a pipeline of no rows makes a module without clock.
 //
 // A chain is one difference, with a bit below that the slice leaves out. Of a sum, tools may swap the operands, and
 // then the function of bits would no longer share a LUT with the adder; chains that are cut are not merged into trees.
-func Module(name string, g *cmvm.Graph) string {
-	p := &printer{names: make([]string, g.Nets)}
+func Module(name string, g *cmvm.Graph, pipe cmvm.Pipeline) string {
+	p := &printer{nets: make([]place, g.Nets), lives: pipe.Lives(g)}
 	var ports []string
+	if pipe.Rows > 0 {
+		ports = []string{"    input  wire clk", "    input  wire en"}
+	}
 	for i, w := range g.Inputs {
 		if len(w.Bits) == 0 {
 			continue
 		}
 		ports = append(ports, fmt.Sprintf("    input  wire [%d:0] x%d", len(w.Bits)-1, i))
 		for j, b := range w.Bits {
-			p.names[b.Net] = fmt.Sprintf("x%d[%d]", i, j)
+			p.nets[b.Net] = place{fmt.Sprintf("x%d", i), j, 0}
 		}
+		p.registers(fmt.Sprintf("x%d", i), len(w.Bits), w.Bits[0].Net, len(w.Bits))
 	}
 	for o, w := range g.Outputs {
 		if len(w.Bits) > 0 {
@@ -42,9 +55,11 @@ func Module(name string, g *cmvm.Graph) string {
 	count := map[string]int{}
 	for i := range g.Chains {
 		c := &g.Chains[i]
+		p.now = pipe.Of[i]
 		p.chain(fmt.Sprintf("%s_%d", c.Name, count[c.Name]), c)
 		count[c.Name]++
 	}
+	p.now = pipe.Rows
 	for o, w := range g.Outputs {
 		if len(w.Bits) > 0 {
 			fmt.Fprintf(p, "  assign y%d = {%s};\n", o, p.list(w.Bits))
@@ -69,10 +84,33 @@ func (p *printer) bit(b cmvm.Bit) string {
 		return "1'b1"
 	case b.Net == cmvm.Zero:
 		return "1'b0"
-	case b.Not:
-		return "~" + p.names[b.Net]
 	}
-	return p.names[b.Net]
+	at := p.nets[b.Net]
+	name := at.vector
+	if p.now > at.stage {
+		name = fmt.Sprintf("%s_q%d", name, p.now-at.stage)
+	}
+	return fmt.Sprintf("%s%s[%d]", map[bool]string{true: "~"}[b.Not], name, at.bit)
+}
+
+// registers prints as many rows of registers behind a vector as the longest life of n nets of it asks for.
+func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
+	rows := 0
+	for i := range n {
+		rows = max(rows, p.lives[int(first)+i])
+	}
+	if rows == 0 {
+		return
+	}
+	var names, moves []string
+	from := vector
+	for row := 1; row <= rows; row++ {
+		to := fmt.Sprintf("%s_q%d", vector, row)
+		names, moves = append(names, to), append(moves, fmt.Sprintf("      %s <= %s;\n", to, from))
+		from = to
+	}
+	fmt.Fprintf(p, "  logic [%d:0] %s;\n  always_ff @(posedge clk)\n    if (en) begin\n%s    end\n", width-1,
+		strings.Join(names, ", "), strings.Join(moves, ""))
 }
 
 // chain prints a chain as a vector: bit j + 1 is the sum of cell j, the top bit the carry.
@@ -90,11 +128,13 @@ func (p *printer) chain(name string, c *cmvm.Chain) {
 	fmt.Fprintf(p, "  wire [%d:0] %s = {1'b0, %s, %s} -\n      {1'b1, %s, %s};\n", n+1, name,
 		strings.Join(a, ", "), low[0], strings.Join(b, ", "), low[1])
 	for j := range c.Cells {
-		p.names[int(c.Out)+j] = fmt.Sprintf("%s[%d]", name, j+1)
+		p.nets[int(c.Out)+j] = place{name, j + 1, p.now}
 	}
 	if c.Carry != cmvm.Zero {
-		p.names[c.Carry] = fmt.Sprintf("%s[%d]", name, n+1)
+		p.nets[c.Carry] = place{name, n + 1, p.now}
+		n++
 	}
+	p.registers(name, len(c.Cells)+2, c.Out, n)
 }
 
 // without is the complement of a count's bit.

@@ -4,6 +4,7 @@ package sums
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -59,7 +60,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// TestIcarus simulates modules beside the products that they stand for.
+// TestIcarus simulates modules beside the products that they stand for, with and without registers between chains.
 func TestIcarus(t *testing.T) {
 	tools.Need(t, "iverilog", "vvp")
 	r := rand.New(rand.NewPCG(3, 4))
@@ -67,19 +68,25 @@ func TestIcarus(t *testing.T) {
 		p := random(r, 1+r.IntN(16), 1+r.IntN(8), 1+r.IntN(10))
 		g := solved(t, p)
 		dir := t.TempDir()
-		write(t, dir, "sums.sv", Module("sums", g))
-		bench, want := bench(r, &p, g)
+		pipe := g.Pipeline([]float64{100, 6, 4, 2}[r.IntN(4)])
+		write(t, dir, "sums.sv", Module("sums", g, pipe))
+		bench, want := bench(r, &p, g, pipe.Rows)
 		write(t, dir, "bench.sv", bench)
 		run(t, dir, "iverilog", "-g2012", "-o", "bench.vvp", "-s", "bench", "bench.sv", "sums.sv")
 		if got := run(t, dir, "vvp", "-n", "bench.vvp"); got != want {
-			t.Fatalf("%v of %v plus %v:\n%s\nnot\n%s", p.Matrix, p.Inputs, p.Bias, got, want)
+			t.Fatalf("%v of %v plus %v, %d rows:\n%s\nnot\n%s", p.Matrix, p.Inputs, p.Bias, pipe.Rows, got, want)
 		}
 	}
 }
 
-// bench prints the outputs of some vectors, and what they should be.
-func bench(r *rand.Rand, p *cmvm.Problem, g *cmvm.Graph) (text, want string) {
+// bench prints the outputs of some vectors, a few rows of registers later, and what they should be.
+func bench(r *rand.Rand, p *cmvm.Problem, g *cmvm.Graph, rows int) (text, want string) {
 	var head, ports, body, all strings.Builder
+	if rows > 0 {
+		head.WriteString("  logic clk = 1'b0, en = 1'b0;\n")
+		ports.WriteString(", .clk(clk), .en(en)")
+	}
+	var sums []string
 	for i, w := range g.Inputs {
 		if len(w.Bits) > 0 {
 			fmt.Fprintf(&head, "  logic [%d:0] x%d;\n", len(w.Bits)-1, i)
@@ -92,7 +99,7 @@ func bench(r *rand.Rand, p *cmvm.Problem, g *cmvm.Graph) (text, want string) {
 			fmt.Fprintf(&ports, ", .y%d(y%d)", o, o)
 		}
 	}
-	for range 50 {
+	for step := range 50 + rows {
 		x := make([]int64, len(p.Inputs))
 		for i, in := range p.Inputs {
 			x[i] = in.Lo + r.Int64N(in.Hi-in.Lo+1)
@@ -100,18 +107,30 @@ func bench(r *rand.Rand, p *cmvm.Problem, g *cmvm.Graph) (text, want string) {
 				fmt.Fprintf(&body, "    x%d = %d'd%d;\n", i, n, uint64(x[i])&(1<<n-1))
 			}
 		}
+		if rows > 0 && r.IntN(4) == 0 {
+			body.WriteString("    #1 clk = 1'b1; #1 clk = 1'b0;\n") // nothing may move
+		}
 		body.WriteString("    #1;\n")
+		var line strings.Builder
 		for o, row := range p.Matrix {
 			sum := p.Bias[o]
 			for i, w := range row {
 				sum += w * x[i]
 			}
 			if len(g.Outputs[o].Bits) > 0 {
-				fmt.Fprintf(&body, "    $display(\"%%0d\", y%d);\n", o)
-				all.WriteString(strconv.FormatInt(sum, 10) + "\n")
+				line.WriteString(strconv.FormatInt(sum, 10) + "\n")
+				if step >= rows {
+					fmt.Fprintf(&body, "    $display(\"%%0d\", y%d);\n", o)
+				}
 			} else if sum != 0 {
 				all.WriteString("an output without bits is not zero\n")
 			}
+		}
+		if sums = append(sums, line.String()); step >= rows {
+			all.WriteString(sums[step-rows])
+		}
+		if rows > 0 {
+			body.WriteString("    en = 1'b1; #1 clk = 1'b1; #1 clk = 1'b0; en = 1'b0;\n")
 		}
 	}
 	return fmt.Sprintf("module bench;\n%s  sums dut (%s);\n  initial begin\n%s  end\nendmodule\n", head.String(),
@@ -142,8 +161,9 @@ func TestProof(t *testing.T) {
 			same += fmt.Sprintf(" && z%d[%d:0] == y%d", o, len(w.Bits)-1, o)
 		}
 		dir := t.TempDir()
-		write(t, dir, "sums.sv", Module("sums", g)+fmt.Sprintf("module miter (input [3:0] x0, x1, x2, output same);\n%s"+
-			"  sums dut (.x0(x0), .x1(x1), .x2(x2)%s);\n  assign same = %s;\nendmodule\n", spec.String(), ports, same))
+		write(t, dir, "sums.sv", Module("sums", g, g.Pipeline(math.Inf(1)))+
+			fmt.Sprintf("module miter (input [3:0] x0, x1, x2, output same);\n%s"+
+				"  sums dut (.x0(x0), .x1(x1), .x2(x2)%s);\n  assign same = %s;\nendmodule\n", spec.String(), ports, same))
 		run(t, dir, "yosys", "-q", "-p",
 			"read_verilog -sv sums.sv; prep -flatten -top miter; sat -verify -prove same 1 miter")
 	}
