@@ -105,6 +105,11 @@ func (b *builder) above(place, c int) int {
 		cell := Cell{A: sum.Net, B: count}
 		if len(count.Of) == 0 {
 			cell.B = Count{Of: b.take(c, 1)}
+		} else if b.wide && sum.Net != Zero && n > 0 {
+			if raw := b.plain(c, n); raw != Zero {
+				cell.A = raw
+				b.put(c, sum)
+			}
 		} else if sum.Net == Zero {
 			late := 0
 			for late < len(b.columns[c]) && b.columns[c][late].at <= b.carry+b.late {

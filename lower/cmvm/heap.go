@@ -49,6 +49,7 @@ type setting struct {
 	low   int     // bits of the column in which a chain begins
 	late  float64 // levels that a bit may lack which a chain takes beside sums of the one before
 	last  int     // bits of the column in which a chain begins once all bits are there
+	wide  bool    // chains of counts take bits that are there rather than sums of the chain before
 }
 
 // settings are tried in this order, the usual ones first.
@@ -58,7 +59,12 @@ var settings = func() (all []setting) {
 			for _, low := range []int{4, 3, 2, 5, 6} {
 				for _, need := range []int{6, 5, 7, 4} {
 					for _, slack := range []float64{0.35, 1, 0.7, 2} {
-						all = append(all, setting{need, slack, low, late, last})
+						all = append(all, setting{need, slack, low, late, last, false})
+					}
+				}
+				for _, need := range []int{6, 8, 10} {
+					for _, slack := range []float64{0, 0.35} {
+						all = append(all, setting{need, slack, low, late, last, true})
 					}
 				}
 			}
@@ -71,7 +77,7 @@ var settings = func() (all []setting) {
 		j := int(x>>8) % (i + 1)
 		all[i], all[j] = all[j], all[i]
 	}
-	return append([]setting{{6, 1, 4, 1, 2}}, all...)
+	return append([]setting{{6, 1, 4, 1, 2, false}}, all...)
 }()
 
 // A built heap: its chains, whose own nets count from first, and a bit a column.
@@ -83,16 +89,14 @@ type built struct {
 	levels float64
 }
 
-// best builds h in several ways and keeps the one with the fewest cells, where a level above the limit counts as many.
+// best builds h in several ways and keeps the one with the fewest cells within the limit, else the one of least levels.
 func (h *heapOf) best(first Net, effort int, limit float64) *built {
-	const levelCells = 40
 	var best *built
 	price := func(b *built) float64 {
-		over := 0.0
-		if limit > 0 {
-			over = max(0, b.levels-limit)
+		if limit > 0 && b.levels > limit {
+			return 1e6 * b.levels
 		}
-		return float64(b.cells) + levelCells*over + 0.01*b.levels
+		return float64(b.cells) + 0.01*b.levels
 	}
 	for _, s := range settings[:min(effort, len(settings))] {
 		b := h.build(first, s)
