@@ -63,6 +63,7 @@ type sharer struct {
 	active [][]int32  // row: its nodes
 	counts tally
 	queue  queue
+	loaded bool // all terms are there, and patterns bid
 	sharing
 }
 
@@ -82,6 +83,12 @@ func newSharer(matrix [][]int64, inputs []Range, how sharing) *sharer {
 			plus, minus := digits(w)
 			each(plus, func(j int) { s.add(o, int32(i), j, false) })
 			each(minus, func(j int) { s.add(o, int32(i), j, true) })
+		}
+	}
+	s.loaded = true
+	for i := range s.counts.slots {
+		if c := &s.counts.slots[i]; c.n >= 2 {
+			s.bid(c)
 		}
 	}
 	return s
@@ -159,11 +166,17 @@ func makePattern(n int32, shift int, m int32, at int, minus bool) pattern {
 func (s *sharer) count(p pattern, by int32) {
 	slot := s.counts.slot(p.pack())
 	slot.n += by
-	if by > 0 && slot.n >= 2 && slot.n > slot.queued {
-		if gain := s.gain(p, slot.n); gain > 0 {
-			slot.queued = slot.n
-			s.queue.push(bid{gain, p.pack(), slot.n, false})
-		}
+	if s.loaded && by > 0 && slot.n >= 2 && slot.n > slot.queued {
+		s.bid(slot)
+	}
+}
+
+// bid puts a pattern into the queue if it saves anything.
+func (s *sharer) bid(c *slot) {
+	key := c.key - 1
+	if gain := s.gain(unpack(key), c.n); gain > 0 {
+		c.queued = c.n
+		s.queue.push(bid{gain, key, c.n, false})
 	}
 }
 
