@@ -102,7 +102,7 @@ func TestBrokenStreams(t *testing.T) {
 	e := engines(t)
 	j := job(t, "digits-resnet", "model.onnx", "", 20)
 	missing := j.HW.Scheduled.Clone()
-	fifo := missing.Find("block1.add.fifo")
+	fifo := missing.Find("block1.add.narrow_2.fifo")
 	missing.Replace(fifo, fifo.Args[0])
 	missing.DropDead()
 	d, err := verilog.Emit(missing, verilog.Options{Version: "test"})
@@ -124,7 +124,7 @@ func TestBrokenStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = sim.RunDesign(t.Context(), model, missing, d, j.Samples, sim.Input{MaxIdle: 5000})
-	place := `"block1.add" waits for "block1.conv2", while "stem.0.fork" waits for it`
+	place := `"block1.add" waits for "block1.add.narrow", while "block1.add.narrow_2" waits for it`
 	if err == nil || !strings.Contains(err.Error(), place) {
 		t.Errorf("the place of a deadlock: %v", err)
 	}

@@ -45,7 +45,7 @@ var sizes = []struct{ in, out, width, cells int }{
 	{32, 32, 4, 5770},
 	{32, 32, 6, 8160},
 	{16, 64, 6, 8070},
-	{64, 32, 6, 15800},
+	{64, 32, 6, 15810},
 }
 
 func TestSizes(t *testing.T) {
