@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -45,8 +46,11 @@ func Yosys(ctx context.Context, spec Spec) error {
 		return err
 	}
 	files := append(append([]File(nil), spec.Files...), File{Name: wrapperName + ".sv", Data: []byte(spec.wrapper())})
-	script := "read_verilog -sv " + strings.Join(sources(files), " ") +
-		"; hierarchy -check -top " + wrapperName + "; proc; opt_expr; opt_clean; check -assert; synth -run coarse:fine"
+	script := "read_verilog -sv " + strings.Join(sources(files), " ") + "; "
+	if slices.ContainsFunc(files, func(f File) bool { return bytes.Contains(f.Data, []byte("DSP48E2 #")) }) {
+		script = "read_verilog -lib +/xilinx/cells_xtra.v; " + script // a primitive that designs instantiate
+	}
+	script += "hierarchy -check -top " + wrapperName + "; proc; opt_expr; opt_clean; check -assert; synth -run coarse:fine"
 	_, err := read(ctx, spec.CacheDir, "yosys", version("yosys", "-V")+script, files, func(dir string) error {
 		if err := tool(ctx, dir, "L0709", "yosys", "-p", script); err != nil {
 			return err
