@@ -10,9 +10,7 @@ func (b *builder) round() {
 	from := b.await()
 	clear(b.sums)
 	for p := range b.places {
-		for c := range b.places[p] {
-			b.places[p][c] = Count{}
-		}
+		clear(b.places[p])
 	}
 	for c := 0; c < len(b.columns); c++ {
 		if b.ready(c) >= from {
@@ -78,8 +76,7 @@ func (b *builder) groups(c int) int {
 			b.places[2][c+2] = Count{cell.B.Of, cell.B.Plus, 2}
 			b.places[1][c+1] = Count{cell.B.Of, cell.B.Plus, 1}
 		case with >= 3 || n == 2 && cell.A == Zero:
-			plus = plus && n < 3
-			cell.B = Count{Of: b.take(c, min(n, 3)), Plus: plus && b.spend(c)}
+			cell.B = Count{Of: b.take(c, min(n, 3)), Plus: n < 3 && b.spend(c)}
 			b.places[1][c+1] = Count{cell.B.Of, cell.B.Plus, 1}
 		case n >= 1:
 			cell.B = Count{Of: b.take(c, 1)}
@@ -161,11 +158,7 @@ func (b *builder) open(c int) {
 // cell puts a cell on top of the chain.
 func (b *builder) cell(cell Cell) {
 	b.chain.Cells = append(b.chain.Cells, cell)
-	in := b.when(cell.A)
-	for _, x := range cell.B.Of {
-		in = max(in, b.when(x.Net))
-	}
-	b.carry = max(b.carry+carryDelay, in+cellDelay)
+	b.carry = cell.arrive(b.carry, b.when)
 	c := b.chain.Column + len(b.chain.Cells) - 1
 	b.sums[c] = item{Bit: Bit{Net: b.nets}, at: b.carry}
 	b.times = append(b.times, b.carry)

@@ -58,11 +58,7 @@ func (p *Problem) check() error {
 		if len(row) != len(p.Inputs) {
 			return fmt.Errorf("row %d has %d coefficients for %d inputs", o, len(row), len(p.Inputs))
 		}
-		reach := newReach(p.Bias[o])
-		for i, w := range row {
-			reach.add(w, p.Inputs[i])
-		}
-		if reach.over {
+		if reachOf(row, p.Inputs, p.Bias[o]).over {
 			return fmt.Errorf("row %d: sums of more than %d bits", o, maxBits)
 		}
 	}
@@ -73,6 +69,15 @@ func (p *Problem) check() error {
 type reach struct {
 	Range
 	over bool // beyond maxBits
+}
+
+// reachOf is that of the products of a row, and a start.
+func reachOf(row []int64, inputs []Range, start int64) reach {
+	r := newReach(start)
+	for i, w := range row {
+		r.add(w, inputs[i])
+	}
+	return r
 }
 
 func newReach(start int64) reach {

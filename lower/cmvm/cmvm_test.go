@@ -11,24 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/tools"
+	"lathe/lower/cmvm/cmvmtest"
 )
-
-// replayable is the matrix of in by out coefficients of so many bits for which sizes are quoted: a linear congruence
-// makes them, input by input.
-func replayable(in, out, width int) [][]int64 {
-	m := make([][]int64, out)
-	for o := range m {
-		m[o] = make([]int64, in)
-	}
-	x := uint64(1)
-	for i := range in {
-		for o := range out {
-			x = (1103515245*x + 12345) % (1 << 31)
-			m[o][i] = int64((x>>16)%(1<<width)) - 1<<(width-1)
-		}
-	}
-	return m
-}
 
 func same(n int, r Range) []Range {
 	list := make([]Range, n)
@@ -38,7 +22,7 @@ func same(n int, r Range) []Range {
 	return list
 }
 
-// sizes are those of the replayable matrices: cells of carry chains, at most, for inputs of eight bits.
+// sizes are those of the matrices of cmvmtest: cells of carry chains, at most, for inputs of eight bits.
 var sizes = []struct{ in, out, width, cells int }{
 	{32, 5, 6, 1510},
 	{16, 16, 8, 2930},
@@ -53,7 +37,7 @@ func TestSizes(t *testing.T) {
 		if i > 1 && !tools.Long {
 			break
 		}
-		p := Problem{Matrix: replayable(c.in, c.out, c.width), Inputs: same(c.in, Range{-128, 127}), Group: 5}
+		p := Problem{Matrix: cmvmtest.Matrix(c.in, c.out, c.width), Inputs: same(c.in, Range{-128, 127}), Group: 5}
 		cost := agrees(t, p, 1024).Cost()
 		t.Logf("%dx%d of %d bits: %+v", c.in, c.out, c.width, cost)
 		if cost.Cells > c.cells {
@@ -177,7 +161,7 @@ func TestAllSmall(t *testing.T) {
 }
 
 func TestRepeats(t *testing.T) {
-	p := Problem{Matrix: replayable(16, 16, 8), Inputs: same(16, Range{-128, 127}), Group: 5}
+	p := Problem{Matrix: cmvmtest.Matrix(16, 16, 8), Inputs: same(16, Range{-128, 127}), Group: 5}
 	a, err := Solve(p)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +177,7 @@ func TestRepeats(t *testing.T) {
 
 // TestLevels bounds the depth: the graph keeps to it, or the error says what was reached.
 func TestLevels(t *testing.T) {
-	p := Problem{Matrix: replayable(16, 16, 6), Inputs: same(16, Range{-128, 127}), Group: 5}
+	p := Problem{Matrix: cmvmtest.Matrix(16, 16, 6), Inputs: same(16, Range{-128, 127}), Group: 5}
 	free := agrees(t, p, 64).Cost()
 	p.Levels = free.Levels - 2
 	short := agrees(t, p, 64).Cost()
@@ -229,7 +213,7 @@ func TestErrors(t *testing.T) {
 // TestPipeline puts registers between chains: no path is longer than asked unless a chain alone is, no net is read
 // before it is made, and a longer path needs no more registers.
 func TestPipeline(t *testing.T) {
-	p := Problem{Matrix: replayable(16, 16, 6), Inputs: same(16, Range{-128, 127}), Group: 5}
+	p := Problem{Matrix: cmvmtest.Matrix(16, 16, 6), Inputs: same(16, Range{-128, 127}), Group: 5}
 	g := agrees(t, p, 64)
 	before := 1 << 30
 	for _, limit := range []float64{2, 3, 4, 6, 9, 100} {

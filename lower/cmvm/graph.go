@@ -108,16 +108,20 @@ func (c *Cell) bare() bool {
 	return !c.B.Plus && (len(of) == 0 || c.A == Zero && len(of) == 1 && !of[0].Not)
 }
 
+// arrive is when the sum of a cell is there, given when that below is, and when the nets that it reads are.
+func (c *Cell) arrive(below float64, when func(Net) float64) float64 {
+	in := when(c.A)
+	for _, b := range c.B.Of {
+		in = max(in, when(b.Net))
+	}
+	return max(below+carryDelay, in+cellDelay)
+}
+
 // arrive sets when the nets that c drives are there, given when those that it reads are.
 func (c *Chain) arrive(at []float64, when func(Net) float64) {
 	carry := 0.0
 	for j := range c.Cells {
-		cell := &c.Cells[j]
-		in := when(cell.A)
-		for _, b := range cell.B.Of {
-			in = max(in, when(b.Net))
-		}
-		carry = max(carry+carryDelay, in+cellDelay)
+		carry = c.Cells[j].arrive(carry, when)
 		at[c.Out+Net(j)] = carry
 	}
 	if c.Carry != Zero {

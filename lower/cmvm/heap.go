@@ -4,8 +4,8 @@ package cmvm
 
 import "slices"
 
-// A heapOf is a sum of bits, modulo 2^len(columns): in each column bits that count alike, and a constant.
-type heapOf struct {
+// A heap is a sum of bits, modulo 2^len(columns): in each column bits that count alike, and a constant.
+type heap struct {
 	columns [][]item
 	k       uint64
 	group   int
@@ -19,7 +19,7 @@ type item struct {
 }
 
 // add puts a bit with a weight of 2^column, or of its negative, into h: -b is the complement of b minus one.
-func (h *heapOf) add(b Bit, column int, minus bool) {
+func (h *heap) add(b Bit, column int, minus bool) {
 	if column >= len(h.columns) {
 		return
 	}
@@ -36,7 +36,7 @@ func (h *heapOf) add(b Bit, column int, minus bool) {
 }
 
 // word adds w times 2^shift, or its negative.
-func (h *heapOf) word(w Word, shift int, minus bool) {
+func (h *heap) word(w Word, shift int, minus bool) {
 	for j, b := range w.Bits {
 		h.add(b, j+shift, minus != (w.Signed && j == len(w.Bits)-1))
 	}
@@ -90,7 +90,7 @@ type built struct {
 }
 
 // best builds h in several ways and keeps the one with the fewest cells within the limit, else the one of least levels.
-func (h *heapOf) best(first Net, effort int, limit float64) *built {
+func (h *heap) best(first Net, effort int, limit float64) *built {
 	var best *built
 	price := func(b *built) float64 {
 		if limit > 0 && b.levels > limit {
@@ -112,7 +112,7 @@ func (h *heapOf) best(first Net, effort int, limit float64) *built {
 
 // A builder is a heap on its way to a bit a column.
 type builder struct {
-	heapOf
+	heap
 	built
 	setting
 	time   float64 // bits up to this are ready
@@ -124,7 +124,7 @@ type builder struct {
 	times  []float64 // of its own nets
 }
 
-func (h *heapOf) build(first Net, s setting) *built {
+func (h *heap) build(first Net, s setting) *built {
 	n := len(h.columns)
 	b := &builder{setting: s, sums: make([]item, n)}
 	b.group, b.k, b.at, b.nets, b.first = h.group, h.k, h.at, first, first
@@ -180,18 +180,11 @@ func (b *builder) flat() bool {
 			x := b.columns[c][0]
 			b.spend(c)
 			b.columns[c][0].Not = false
-			if c+1 < len(b.columns) {
-				b.put(c+1, x)
-			}
-		}
-		plain := 0
-		for _, x := range b.columns[c] {
-			if !x.Not {
-				plain++
-			}
+			b.put(c+1, x)
 		}
 		n := len(b.columns[c])
-		if n > 2 || n == 2 && (plain == 0 || b.constant(c) && started) {
+		plain := slices.ContainsFunc(b.columns[c], func(x item) bool { return !x.Not })
+		if n > 2 || n == 2 && (!plain || b.constant(c) && started) {
 			return false
 		}
 		started = started || n == 2 || n == 1 && b.constant(c)

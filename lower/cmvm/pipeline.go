@@ -156,7 +156,6 @@ func (p *piper) move(i, by int) bool {
 	if to < 0 || to > p.Rows {
 		return false
 	}
-	before := p.around(i)
 	for _, n := range p.reads[i] {
 		if p.stage(n) > to {
 			return false
@@ -169,6 +168,7 @@ func (p *piper) move(i, by int) bool {
 			}
 		}
 	}
+	before := p.around(i)
 	p.Of[i] = to
 	if p.around(i) < before && p.settle(i) {
 		return true

@@ -203,10 +203,7 @@ func (s *solver) assemble(rows [][]term, bias []int64) {
 		for _, t := range sum {
 			all = append(all, term{t.node, t.shift + m.shift, t.minus != m.minus})
 		}
-		r := newReach(s.Bias[o])
-		for i, w := range s.Matrix[o] {
-			r.add(w, s.Problem.Inputs[i])
-		}
+		r := reachOf(s.Matrix[o], s.Problem.Inputs, s.Bias[o])
 		jobs = append(jobs, job{fmt.Sprintf("y%d", o), all, bias[o], r.Range, &s.graph.Outputs[o]})
 	}
 	s.build(jobs, s.Levels)
@@ -217,10 +214,7 @@ func (s *solver) repeated(rows [][]term) {
 	var jobs []job
 	for u, row := range rows {
 		if s.users[u] > 1 {
-			r := newReach(0)
-			for i, w := range s.unique[u] {
-				r.add(w, s.sharer.inputs[i])
-			}
+			r := reachOf(s.unique[u], s.sharer.inputs, 0)
 			jobs = append(jobs, job{fmt.Sprintf("r%d", u), row, 0, r.Range, &s.words[len(s.nodes)+u]})
 		}
 	}
@@ -264,8 +258,8 @@ func (s *solver) build(jobs []job, limit float64) {
 }
 
 // heap is the sum of a job, as wide as its numbers need.
-func (s *solver) heap(j *job) *heapOf {
-	h := &heapOf{columns: make([][]item, bitsOf(j.Range)), group: s.Group, at: s.at, k: uint64(j.k)}
+func (s *solver) heap(j *job) *heap {
+	h := &heap{columns: make([][]item, bitsOf(j.Range)), group: s.Group, at: s.at, k: uint64(j.k)}
 	for _, t := range j.sum {
 		h.word(s.words[t.node], t.shift, t.minus)
 	}
@@ -318,6 +312,8 @@ func (s *solver) place(j *job, b *built, first Net) {
 		}
 		return n + by
 	}
+	s.graph.Nets = int(b.nets + by)
+	s.at = append(s.at, make([]float64, s.graph.Nets-len(s.at))...)
 	for _, c := range b.chains {
 		c.Name = j.name
 		c.Out += by
@@ -333,12 +329,8 @@ func (s *solver) place(j *job, b *built, first Net) {
 			}
 			cell.B.Of = of
 		}
+		c.arrive(s.at, func(n Net) float64 { return s.at[n] })
 		s.graph.Chains = append(s.graph.Chains, c)
-	}
-	s.graph.Nets = int(b.nets + by)
-	s.at = append(s.at, make([]float64, s.graph.Nets-len(s.at))...)
-	for i := range s.graph.Chains[len(s.graph.Chains)-len(b.chains):] {
-		s.graph.Chains[len(s.graph.Chains)-len(b.chains)+i].arrive(s.at, func(n Net) float64 { return s.at[n] })
 	}
 	*j.word = Word{Signed: j.Lo < 0}
 	for _, x := range b.out {

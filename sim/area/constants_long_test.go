@@ -15,10 +15,10 @@ import (
 	chains "lathe/emit/verilog/sums"
 	"lathe/internal/tools"
 	"lathe/lower/cmvm"
+	"lathe/lower/cmvm/cmvmtest"
 )
 
-// TestConstants counts products with constant matrices, whose coefficients a linear congruence makes: in inputs of 8
-// bits, out outputs, coefficients of so many bits. It prints a table.
+// TestConstants counts products of inputs of 8 bits with the matrices of cmvmtest. It prints a table.
 //
 //	go test -count=1 -timeout 2h -tags long -run '^TestConstants$' -v ./sim/area
 func TestConstants(t *testing.T) {
@@ -33,14 +33,9 @@ func TestConstants(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%dx%d of %d bits", c.in, c.out, c.width)
 		t.Run(name, func(t *testing.T) {
-			p := cmvm.Problem{Group: 5, Matrix: make([][]int64, c.out)}
-			x := uint64(1)
+			p := cmvm.Problem{Group: 5, Matrix: cmvmtest.Matrix(c.in, c.out, c.width)}
 			for range c.in {
 				p.Inputs = append(p.Inputs, cmvm.Range{Lo: -128, Hi: 127})
-				for o := range c.out {
-					x = (1103515245*x + 12345) % (1 << 31)
-					p.Matrix[o] = append(p.Matrix[o], int64((x>>16)%(1<<c.width))-1<<(c.width-1))
-				}
 			}
 			start := time.Now()
 			g, err := cmvm.Solve(p)

@@ -143,6 +143,9 @@ func (p *printer) without(c *cmvm.Count) string {
 		return map[bool]string{true: "1'b0", false: "1'b1"}[c.Plus]
 	}
 	if c.Place == 0 {
+		if len(c.Of) == 1 {
+			return p.bit(cmvm.Bit{Net: c.Of[0].Net, Not: c.Of[0].Not == c.Plus})
+		}
 		var s []string
 		for _, b := range c.Of {
 			s = append(s, p.bit(b))
@@ -151,18 +154,11 @@ func (p *printer) without(c *cmvm.Count) string {
 		if c.Plus {
 			return text
 		}
-		if len(s) > 1 {
-			text = "(" + text + ")"
-		}
-		if len(s) == 1 && c.Of[0].Not {
-			return p.bit(cmvm.Bit{Net: c.Of[0].Net})
-		}
-		return "~" + text
+		return "~(" + text + ")"
 	}
 	p.used[c.Place] = true
-	bits := c.Of
-	args := p.list(bits)
-	for i := len(bits); i < 5; i++ {
+	args := p.list(c.Of)
+	for i := len(c.Of); i < 5; i++ {
 		args = "1'b0, " + args
 	}
 	return fmt.Sprintf("~count%d(%s, 1'b%d)", c.Place, args, map[bool]int{true: 1}[c.Plus])
