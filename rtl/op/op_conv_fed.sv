@@ -33,7 +33,7 @@
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
 //       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2
 //       : clog2(IN_LANES))
-//       + (max(IN_E, W_E) == 0 && min(IN_E, W_E) == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0)
+//       + (IN_E == 0 && W_E == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0)
 //       + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending

@@ -33,7 +33,7 @@
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
 //   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) +
-//       (max(IN_E, W_E) == 0 && min(IN_E, W_E) == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) +
+//       (IN_E == 0 && W_E == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) +
 //       (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 : clog2(IN_LANES)) + 2 * min(PSH_W, 1) +
 //       (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
