@@ -231,7 +231,7 @@ bits, encoders shift all 16.
 
     go test -count=1 -timeout 2h -tags long -run '^TestConstants$' -v ./sim/area
 
-counts products with constant matrices as ~lower/cmvm~ makes them: carry chains that share sums, without registers
+counts products with constant matrices as ~rtl/cmvm~ makes them: carry chains that share sums, without registers
 (~synth_xilinx -family xcup -flatten -nodsp~). Inputs have 8 bits; a linear congruence makes the coefficients. Cells are
 all positions of the chains; a level is a LUT and its wire, and about forty carries. No layer of a network is built of
 them yet.

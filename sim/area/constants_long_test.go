@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	chains "lathe/emit/verilog/sums"
 	"lathe/internal/tools"
-	"lathe/lower/cmvm"
-	"lathe/lower/cmvm/cmvmtest"
+	"lathe/rtl/cmvm"
+	"lathe/rtl/cmvm/cmvmtest"
+	chains "lathe/rtl/sums"
 )
 
 // TestConstants counts products of inputs of 8 bits with the matrices of cmvmtest. It prints a table.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/tools"
-	"lathe/lower/cmvm/cmvmtest"
+	"lathe/rtl/cmvm/cmvmtest"
 )
 
 func same(n int, r Range) []Range {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sums prints graphs of carry chains (lower/cmvm) as SystemVerilog.
+// Package sums prints graphs of carry chains (rtl/cmvm) as SystemVerilog.
 package sums
 
 import (
 	"fmt"
 	"strings"
 
-	"lathe/lower/cmvm"
+	"lathe/rtl/cmvm"
 )
 
 // A printer knows where each net is to be found.

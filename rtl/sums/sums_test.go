@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
-	"lathe/lower/cmvm"
+	"lathe/rtl/cmvm"
 )
 
 func random(r *rand.Rand, in, out, width int) cmvm.Problem {
