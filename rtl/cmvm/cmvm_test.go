@@ -4,7 +4,6 @@ package cmvm
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -42,120 +41,6 @@ func TestSizes(t *testing.T) {
 		t.Logf("%dx%d of %d bits: %+v", c.in, c.out, c.width, cost)
 		if cost.Cells > c.cells {
 			t.Errorf("%dx%d of %d bits: %d cells, at most %d expected", c.in, c.out, c.width, cost.Cells, c.cells)
-		}
-	}
-}
-
-// agrees solves p and compares the graph with the product, for random and extreme inputs.
-func agrees(t *testing.T, p Problem, vectors int) *Graph {
-	t.Helper()
-	g, err := Solve(p)
-	if err != nil {
-		t.Fatalf("%v of %v: %v", p.Matrix, p.Inputs, err)
-	}
-	r := rand.New(rand.NewPCG(1, uint64(len(p.Inputs))))
-	for range (vectors + 63) / 64 {
-		x := make([][]int64, len(p.Inputs))
-		for i, in := range p.Inputs {
-			for range 64 {
-				x[i] = append(x[i], draw(r, in))
-			}
-		}
-		y := g.EvalMany(x)
-		for o, row := range p.Matrix {
-			for k := range 64 {
-				want := int64(0)
-				if p.Bias != nil {
-					want = p.Bias[o]
-				}
-				for i, w := range row {
-					want += w * x[i][k]
-				}
-				if y[o][k] != want {
-					t.Fatalf("%v of %v: output %d is %d, not %d", p.Matrix, p.Inputs, o, y[o][k], want)
-				}
-			}
-		}
-	}
-	return g
-}
-
-// draw is often an end of the range, or near zero.
-func draw(r *rand.Rand, in Range) int64 {
-	switch r.IntN(8) {
-	case 0:
-		return in.Lo
-	case 1:
-		return in.Hi
-	case 2:
-		return max(in.Lo, min(in.Hi, r.Int64N(3)-1))
-	}
-	return in.Lo + r.Int64N(in.Hi-in.Lo+1)
-}
-
-// TestRandom solves matrices of all kinds: zero and equal rows, multiples of others, powers of two, few and many bits,
-// and inputs that are constant, narrow, of one sign or of both.
-func TestRandom(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	cases, most := 300, 12
-	if tools.Long {
-		cases, most = 3000, 128
-	}
-	for range cases {
-		p := Problem{Group: []int{3, 5}[r.IntN(2)], Effort: 1 + r.IntN(8)}
-		n, m, width := 1+r.IntN(most), 1+r.IntN(most), 1+r.IntN(16)
-		for range n {
-			lo, hi := r.Int64N(512)-256, r.Int64N(512)-256
-			if r.IntN(8) == 0 {
-				hi = lo
-			}
-			p.Inputs = append(p.Inputs, Range{min(lo, hi), max(lo, hi)})
-		}
-		for o := range m {
-			p.Bias = append(p.Bias, (r.Int64N(1<<12)-1<<11)*r.Int64N(2))
-			p.Matrix = append(p.Matrix, row(r, n, width, p.Matrix[:o]))
-		}
-		agrees(t, p, 256)
-	}
-}
-
-func row(r *rand.Rand, n, width int, before [][]int64) []int64 {
-	w := make([]int64, n)
-	kind := r.IntN(10)
-	for i := range w {
-		switch {
-		case kind == 0:
-		case kind == 1 && len(before) > 0:
-			w[i] = before[len(before)-1][i]
-		case kind == 2 && len(before) > 0:
-			w[i] = -4 * before[0][i]
-		case kind == 3:
-			w[i] = 1 << r.IntN(width)
-		case kind == 4 && r.IntN(4) > 0:
-		default:
-			w[i] = r.Int64N(1<<width) - 1<<(width-1)
-		}
-	}
-	return w
-}
-
-// TestAllSmall solves every 2x2 matrix of -2 to 2 for every pair of inputs.
-func TestAllSmall(t *testing.T) {
-	in := []Range{{-2, 1}, {0, 3}}
-	for i := range 625 {
-		m := [][]int64{{int64(i%5) - 2, int64(i/5%5) - 2}, {int64(i/25%5) - 2, int64(i/125) - 2}}
-		g, err := Solve(Problem{Matrix: m, Inputs: in, Bias: []int64{int64(i % 3), -1}, Group: 5, Effort: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for a := in[0].Lo; a <= in[0].Hi; a++ {
-			for b := in[1].Lo; b <= in[1].Hi; b++ {
-				y := g.Eval([]int64{a, b})
-				want := []int64{m[0][0]*a + m[0][1]*b + int64(i%3), m[1][0]*a + m[1][1]*b - 1}
-				if !cmp.Equal(y, want) {
-					t.Fatalf("%v of %d, %d: %v, not %v", m, a, b, y, want)
-				}
-			}
 		}
 	}
 }
