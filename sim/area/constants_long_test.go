@@ -5,13 +5,11 @@
 package area
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,13 +32,6 @@ var constants = []constant{
 }
 
 func (c constant) String() string { return fmt.Sprintf("%dx%d of %d bits", c.in, c.out, c.width) }
-
-// figures are what a product takes. Cells are LUTs and the positions of carry chains whose sum is a bare net plus the
-// carry: Yosys has no LUT in front of those, a device passes them through one.
-type figures struct {
-	LUT, INV, Cells int
-	Levels, Seconds float64
-}
 
 // TestConstants counts products of inputs of 8 bits with the matrices of cmvmtest, without a bound on their depth.
 //
@@ -79,51 +70,5 @@ func (c constant) ours(t *testing.T, levels float64) *figures {
 	}
 	f := mapped(t, dir, []string{"sums.sv"}, "sums")
 	f.Levels, f.Seconds = g.Cost().Levels, seconds
-	return f
-}
-
-// mapped counts the cells of a flat netlist without DSPs.
-func mapped(t *testing.T, dir string, files []string, top string) *figures {
-	opts := Options{Family: "xcup", Flatten: true, NoDSP: true, Timeout: time.Hour}
-	folder, _, err := Synthesize(t.Context(), dir, files, top, synthesis(top, opts)+"\nwrite_json netlist\n", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(folder, "netlist"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var netlist struct {
-		Modules map[string]struct {
-			Cells map[string]struct {
-				Type string           `json:"type"`
-				Bits map[string][]any `json:"connections"`
-			} `json:"cells"`
-		} `json:"modules"`
-	}
-	if err := json.Unmarshal(data, &netlist); err != nil {
-		t.Fatal(err)
-	}
-	var all Cells
-	byLUT := map[any]bool{}
-	for _, c := range netlist.Modules[top].Cells {
-		if err := all.count(c.Type, 1); err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(c.Type, "LUT") {
-			byLUT[c.Bits["O"][0]] = true
-		}
-	}
-	f := &figures{LUT: all.LUT, INV: all.INV, Cells: all.LUT}
-	for _, c := range netlist.Modules[top].Cells {
-		for _, bit := range c.Bits["S"] {
-			if _, constant := bit.(string); !constant && !byLUT[bit] {
-				f.Cells++
-			}
-		}
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
 	return f
 }
