@@ -25,12 +25,13 @@ type Problem struct {
 	Group int
 	// Levels bounds the longest path, in the units of Graph.Levels; 0: no bound, the least hardware.
 	Levels float64
-	// Effort is how many ways each heap of bits is added up, to keep the best; 0: DefaultEffort.
+	// Effort is how many ways each heap of bits is added up, to keep the best, and at most four times as many as there
+	// are ways to share sums that are tried; 0: DefaultEffort.
 	Effort int
 }
 
 // DefaultEffort is the number of settings that are tried for a heap.
-const DefaultEffort = 64
+const DefaultEffort = 128
 
 // maxBits bounds every sum, so that all of them fit an int64.
 const maxBits = 62
