@@ -25,8 +25,8 @@ type Problem struct {
 	Group int
 	// Levels bounds the longest path, in the units of Graph.Levels; 0: no bound, the least hardware.
 	Levels float64
-	// Effort is how many ways each heap of bits is added up, to keep the best, and at most four times as many as there
-	// are ways to share sums that are tried; 0: DefaultEffort.
+	// Effort is how many ways each heap of bits is added up, to keep the best; 0: DefaultEffort. A quarter as many ways
+	// to share sums are tried at most.
 	Effort int
 }
 

@@ -236,8 +236,13 @@ func (b *builder) put(c int, x item) {
 	if c >= len(b.columns) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(b.columns[c], x, earlier)
-	b.columns[c] = slices.Insert(b.columns[c], at, x)
+	column := append(b.columns[c], x)
+	i := len(column) - 1
+	for ; i > 0 && earlier(x, column[i-1]) < 0; i-- { // it is mostly one of the last
+		column[i] = column[i-1]
+	}
+	column[i] = x
+	b.columns[c] = column
 }
 
 // ready is the number of bits of column c that are there.
