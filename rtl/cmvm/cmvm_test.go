@@ -3,11 +3,15 @@
 package cmvm
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"lathe/internal/tools"
 	"lathe/rtl/cmvm/cmvmtest"
@@ -21,14 +25,19 @@ func same(n int, r Range) []Range {
 	return list
 }
 
-// sizes are those of the matrices of cmvmtest: cells of carry chains, at most, for inputs of eight bits.
-var sizes = []struct{ in, out, width, cells int }{
-	{32, 5, 6, 1480},
-	{16, 16, 8, 2890},
-	{32, 32, 4, 5685},
-	{32, 32, 6, 8040},
-	{16, 64, 6, 7960},
-	{64, 32, 6, 15800},
+// sizes are those of the matrices of cmvmtest: cells of carry chains, at most, for inputs of eight bits, without bounds
+// on the levels and with them.
+var sizes = []struct {
+	in, out, width, cells int
+	levels                float64
+	within                int
+}{
+	{32, 5, 6, 1480, 10.07, 1580},
+	{16, 16, 8, 2890, 10.12, 2965},
+	{32, 32, 4, 5685, 10.93, 5740},
+	{32, 32, 6, 8040, 12.79, 8045},
+	{16, 64, 6, 7960, 9.81, 8130},
+	{64, 32, 6, 15800, 12.97, 15870},
 }
 
 func TestSizes(t *testing.T) {
@@ -37,25 +46,63 @@ func TestSizes(t *testing.T) {
 			break
 		}
 		p := Problem{Matrix: cmvmtest.Matrix(c.in, c.out, c.width), Inputs: same(c.in, Range{-128, 127}), Group: 5}
-		cost := agrees(t, p, 1024).Cost()
-		t.Logf("%dx%d of %d bits: %+v", c.in, c.out, c.width, cost)
-		if cost.Cells > c.cells {
-			t.Errorf("%dx%d of %d bits: %d cells, at most %d expected", c.in, c.out, c.width, cost.Cells, c.cells)
+		for _, bound := range []struct {
+			levels float64
+			cells  int
+		}{{0, c.cells}, {c.levels, c.within}} {
+			p.Levels = bound.levels
+			cost := agrees(t, p, 1024).Cost()
+			t.Logf("%dx%d of %d bits: %+v", c.in, c.out, c.width, cost)
+			if cost.Cells > bound.cells || p.Levels > 0 && cost.Levels > p.Levels {
+				t.Errorf("%dx%d of %d bits: %+v, at most %d cells and %g levels expected", c.in, c.out, c.width, cost,
+					bound.cells, bound.levels)
+			}
 		}
 	}
 }
 
+// TestQueue holds the order of bids, some of which come between those that are taken.
+func TestQueue(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, tie := range []uint64{0, 5} {
+		q := queue{tie: tie}
+		var all []bid
+		for range 2000 {
+			for range r.IntN(3) {
+				b := bid{float64(r.IntN(80)) / 8, r.Uint64N(1000), int32(r.IntN(4)), false}
+				q.push(b)
+				all = append(all, b)
+			}
+			slices.SortFunc(all, func(a, b bid) int {
+				return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(b.n, a.n), cmp.Compare(a.key^tie, b.key^tie))
+			})
+			if q.settle() != (len(all) > 0) {
+				t.Fatalf("%d bids, and settle says otherwise", len(all))
+			}
+			if len(all) == 0 {
+				continue
+			}
+			if gain, got := q.highest(), q.pop(); gain != all[0].gain || got != all[0] {
+				t.Fatalf("%+v, not %+v", got, all[0])
+			}
+			all = all[1:]
+		}
+	}
+}
+
+// TestRepeats solves on all processors and on one.
 func TestRepeats(t *testing.T) {
 	p := Problem{Matrix: cmvmtest.Matrix(16, 16, 8), Inputs: same(16, Range{-128, 127}), Group: 5}
 	a, err := Solve(p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b, err := Solve(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(a, b); diff != "" {
+	if diff := gocmp.Diff(a, b); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -70,6 +70,10 @@ func Solve(p Problem) (*Graph, error) {
 			best, cost = g, c
 		}
 	}
+	if first := order[0]; len(ways) > 1 && p.price(costs[first]) < p.price(cost) { // more effort found worse
+		s.effort = min(quick, p.Effort)
+		best, cost = s.with(sharers[first], bias), costs[first]
+	}
 	if p.Levels > 0 && cost.Levels > p.Levels {
 		return nil, fmt.Errorf("no sum of %.4g levels was found; the shortest has %.4g", p.Levels, cost.Levels)
 	}
