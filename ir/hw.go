@@ -9,11 +9,24 @@ type Style uint8
 const (
 	StyleUndecided Style = iota
 	StyleFold            // one multiplier array, reused over cycles
-	StyleUnroll          // one multiplier a weight, a sample a cycle
+	StyleUnroll          // weights wired into sums, a sample or a window a cycle
 )
 
 // String is the word used in plans and in the text form.
 func (s Style) String() string { return [...]string{"", "fold", "unroll"}[s] }
+
+// Sums are the settings of sums of products with constants, which have no multipliers.
+type Sums struct {
+	// Depth is the most levels of logic that a sum may take, registers aside; 0: the least hardware.
+	Depth float64
+	// Stages is the rows of registers that a vector passes; 0: as many as paths of StageLevels levels ask for.
+	Stages      int
+	StageLevels float64
+	// Effort is how many ways of adding up are tried for each sum; 0: a usual number.
+	Effort int
+	// LUT is the inputs of a LUT in front of a carry: 6, also where it is 0, or 4.
+	LUT int
+}
 
 // HW is the hardware metadata of one node. Zero means undecided; only lowering sets it.
 type HW struct {
@@ -31,6 +44,8 @@ type HW struct {
 	RowIn, RowOut int
 	// Style chooses between the folded and the unrolled unit.
 	Style Style
+	// Sums says how the sums of an unrolled unit are built.
+	Sums
 	// II is the initiation interval of a sample in cycles; Latency the cycles from first beat in to first beat out.
 	II, Latency int
 	// Fifo is the depth of a fifo node in beats.

@@ -73,11 +73,11 @@ func (l *Lanes) Set(hw *HW, in, results, stream int) {
 
 // StyleOf is the style of a unit with the given lanes, asked for the given one: only all lanes are unrolled.
 func (l *Lanes) StyleOf(asked Style, in, out int) Style {
-	all := l.Product() && in == slices.Max(l.In.Legal) && out == slices.Max(l.Out.Legal)
 	switch {
 	case len(l.Styles) == 0:
 		return StyleUndecided
-	case asked == StyleUnroll && all && slices.Contains(l.Styles, StyleUnroll):
+	case asked == StyleUnroll && in == slices.Max(l.In.Legal) &&
+		(!l.Product() || out == slices.Max(l.Out.Legal)) && slices.Contains(l.Styles, StyleUnroll):
 		return StyleUnroll
 	}
 	return StyleFold

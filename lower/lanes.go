@@ -170,7 +170,9 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 			in, out = l.tied(n, a, d)
 		}
 		d.Set(&n.HW, in, out, l.stream(n, d, in, out))
-		n.HW.Style = d.StyleOf(a.style, in, out)
+		if n.HW.Style = d.StyleOf(a.style, in, out); n.HW.Style == ir.StyleUnroll {
+			n.HW.Sums = l.plan.Sums
+		}
 		if d.Mem {
 			n.HW.Mem = a.mem
 		}

@@ -97,8 +97,8 @@ type Rule struct {
 
 // FoldPlan chooses how much hardware each layer gets.
 type FoldPlan struct {
-	// Mode is "lean" (the rate of fold with the least hardware), "fold" (some lanes in every layer), "unroll" (one
-	// multiplier a weight) or "balance" (for a rate or a budget).
+	// Mode is "lean" (the rate of fold with the least hardware), "fold" (some lanes in every layer), "unroll" (weights
+	// wired into sums) or "balance" (for a rate or a budget).
 	Mode string
 	// Layers is "spatial" (units for every layer) or "loop" (layers that are alike share one block of units), LayersFrom
 	// the plan line that says so.
@@ -113,6 +113,8 @@ type FoldPlan struct {
 	DSP string
 	// Memory is where weights live.
 	Memory MemoryPlan
+	// Sums says how those of unrolled layers are built.
+	Sums ir.Sums
 	// FPS is the wanted rate and MaxLUT, MaxFF, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan
 	// refuses them in any other mode.
 	FPS                            float64
@@ -186,7 +188,8 @@ func DefaultPlan() *Plan {
 			Calibrate: calib.MSE, Acc: block.WindowW,
 		},
 		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial", Images: 1,
-			Memory: MemoryPlan{Weights: "rom", Ram: "auto", AXIBits: defaultAXI, Burst: defaultBurst}},
+			Memory: MemoryPlan{Weights: "rom", Ram: "auto", AXIBits: defaultAXI, Burst: defaultBurst},
+			Sums:   ir.Sums{StageLevels: usualStageLevels, Effort: usualEffort, LUT: 6}},
 	}
 }
 

@@ -49,6 +49,13 @@ type planFile struct {
 		DSP     *string        `toml:"dsp"`
 		Rule    []foldRuleFile `toml:"rule"`
 	} `toml:"fold"`
+	Unroll struct {
+		Depth       *float64 `toml:"depth"`
+		Stages      *int     `toml:"stages"`
+		StageLevels *float64 `toml:"stage_levels"`
+		Effort      *int     `toml:"effort"`
+		Family      *string  `toml:"family"`
+	} `toml:"unroll"`
 	Sequence struct {
 		Decode  *bool   `toml:"decode"`
 		Lengths *string `toml:"lengths"`

@@ -265,6 +265,7 @@ func (t *planText) fold() {
 		dsp = dspWords[0]
 	}
 	t.key(f.DSP != "", "dsp", dsp, strings.Join(dspWords, ", "))
+	t.unrolled(&f.Sums)
 	t.memory(&f.Memory)
 	for _, r := range f.Rules {
 		t.line("\n[[fold.rule]]")

@@ -10,12 +10,11 @@ import (
 )
 
 // Flow is how beats move through a unit, as the header of its module says; a unit without a module is a wire. A header
-// without a flow line is that of a pipeline, and so is a netlist of such modules. Errors: those of Lookup, L0603 for a
-// line that cannot be evaluated, and for a netlist of modules that have one.
+// without a flow line is that of a pipeline. Errors: those of Lookup, and L0603 for a line that cannot be evaluated.
 func (u *Unit) Flow() (Flow, error) {
 	switch {
 	case u.Body != nil:
-		return u.bodyFlow()
+		return u.Body.flow()
 	case u.Module == "":
 		return nil, nil
 	}
@@ -26,24 +25,12 @@ func (u *Unit) Flow() (Flow, error) {
 	return h.flow(env, max(len(u.In), 1))
 }
 
-func (u *Unit) bodyFlow() (Flow, error) {
-	for _, leaf := range u.Body.Instances() {
-		h, err := Lookup(leaf.Module)
-		if err != nil {
-			return nil, err
-		}
-		if h.flows.tree != nil {
-			return nil, diag.New("L0603", "", "instance %s of a netlist is %s, which has a flow line: the beats of a netlist "+
-				"go straight through", leaf.Name, leaf.Module)
-		}
-	}
-	f, err := u.Facts()
-	return pipeline(max(len(u.In), 1), f.Latency), err
-}
-
 // Front is the beats of the FIFO that always stands in front of a unit, as the header of its module says: the unit
 // takes so many in one go and then none for longer. 0: none.
 func (u *Unit) Front() (int, error) {
+	if u.Body != nil && u.Body.Front != nil {
+		return u.Body.Front.Front()
+	}
 	if u.Module == "" {
 		return 0, nil
 	}

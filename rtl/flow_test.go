@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"lathe/internal/diag"
-	"lathe/rtl/netlist"
 )
 
 // TestFlows evaluates the flow lines of all modules with streams, under their defaults.
@@ -108,18 +107,5 @@ func TestFlowLine(t *testing.T) {
 		if _, err := flowOf(t, line); diag.CodeOf(err) != "L0603" {
 			t.Errorf("%s: %v", line, err)
 		}
-	}
-}
-
-// TestBodyFlow refuses a netlist whose parts do not let beats straight through: its latency does not say how they move.
-func TestBodyFlow(t *testing.T) {
-	body := func(module string) *Unit {
-		return &Unit{Body: &netlist.Module{Items: []netlist.Item{&netlist.Instance{Module: module, Name: "u"}}}}
-	}
-	if _, err := body("stream_widen").Flow(); diag.CodeOf(err) != "L0603" || !strings.Contains(err.Error(), "instance u") {
-		t.Error(err)
-	}
-	if _, err := body("op_relu").Flow(); diag.CodeOf(err) == "L0603" {
-		t.Error(err)
 	}
 }

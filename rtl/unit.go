@@ -6,17 +6,14 @@ import (
 	"fmt"
 
 	"lathe/internal/diag"
-	"lathe/rtl/netlist"
 )
 
-// Unit is what an op returns as its hardware. Its body is a library module, or a netlist, which becomes a module of its
-// own; a node without either is only a wire.
+// Unit is what an op returns as its hardware: a library module, or a module of its own; a node without either is only a
+// wire.
 type Unit struct {
 	Module string
-	// Body has the ports clk, rst, and data, valid and ready of the streams In and of "out". It has no name yet: that
-	// follows from the place of the unit in the design. Its leaves are pipelines without memory images; Flow refuses
-	// others. Params and Images are for library modules only.
-	Body *netlist.Module
+	// Body is the unit's own module. Params and Images are for library modules only.
+	Body *Body
 	// In are the prefixes of the input streams, in the order of the node's arguments that are no constants; nil is "in".
 	In []string
 	// Ends names the stream whose beats have one more bit above, 1 on the last one of a frame, where frames change in
@@ -44,20 +41,19 @@ type Facts struct {
 // Wire says that the node has no hardware of its own.
 func (u *Unit) Wire() bool { return u.Module == "" && u.Body == nil }
 
-// Kind is the module, or "netlist"; empty for a wire.
+// Kind is the module, or "constants"; empty for a wire.
 func (u *Unit) Kind() string {
 	if u.Body != nil {
-		return "netlist"
+		return "constants"
 	}
 	return u.Module
 }
 
-// Facts evaluates what the headers of the unit's modules say; a wire takes nothing. Errors as Lookup, Values and Eval,
-// and L0623 for a body that does not fit together.
+// Facts evaluates what the headers of the unit's modules say; a wire takes nothing. Errors as Lookup, Values and Eval.
 func (u *Unit) Facts() (f Facts, err error) {
 	switch {
 	case u.Body != nil:
-		return bodyFacts(u.Body)
+		return u.Body.facts()
 	case u.Module == "":
 		return f, nil
 	}

@@ -15,8 +15,8 @@ import (
 	"lathe/sim"
 )
 
-// netlisted is relu whose unit is a netlist: what pointwise.Relu has, and a FIFO behind it.
-func netlisted(t *testing.T, change func(*netlist.Module)) *ir.Op {
+// ownModule is relu whose unit is a module of its own: what pointwise.Relu has, and a skid behind it.
+func ownModule(t *testing.T, change func(*netlist.Module)) *ir.Op {
 	o := *pointwise.Relu
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
 		relu, err := pointwise.Relu.RTL(n)
@@ -28,24 +28,25 @@ func netlisted(t *testing.T, change func(*netlist.Module)) *ir.Op {
 			ports := append(append(netlist.Clocked("clk", "rst"), in...), out...)
 			return &netlist.Instance{Module: module, Name: name, Params: params, Ports: ports}
 		}
-		body := &netlist.Module{Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}, {Name: "in_data", Width: 10},
+		m := &netlist.Module{Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}, {Name: "in_data", Width: 10},
 			{Name: "in_valid"}, {Name: "in_ready", Output: true}, {Name: "out_data", Output: true, Width: 10},
 			{Name: "out_valid", Output: true}, {Name: "out_ready"}}, Items: wires("mid", 10, 0)}
-		body.Items = append(body.Items,
+		m.Items = append(m.Items,
 			inside(relu.Module, "unit", relu.Params, wiresOf("in").to("in"), stream("out")),
-			inside("stream_fifo", "behind", []rtl.Param{{Name: "WIDTH", Value: "10"}, {Name: "DEPTH", Value: "5"}}, stream("in"),
+			inside("stream_skid", "behind", []rtl.Param{{Name: "WIDTH", Value: "10"}}, stream("in"),
 				wiresOf("out").to("out")))
-		change(body)
-		return &rtl.Unit{Body: body}, nil
+		change(m)
+		return &rtl.Unit{Body: &rtl.Body{Module: m, Front: relu, Latency: 1, Cost: rtl.Cost{FF: 22},
+			Parts: []string{"stream_skid"}}}, nil
 	}
 	return &o
 }
 
-// TestBody emits a unit that is a netlist, between two that are not.
+// TestBody emits a unit that is a module of its own, between two that are not.
 func TestBody(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
 	g := chain(t, "g", "a", "b", "c")
-	g.Find("b").Op = netlisted(t, func(*netlist.Module) {})
+	g.Find("b").Op = ownModule(t, func(*netlist.Module) {})
 	d, err := Emit(g, Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -54,17 +55,12 @@ func TestBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fifo, err := (&rtl.Unit{Module: "stream_fifo", Params: []rtl.Param{{Name: "WIDTH", Value: "10"},
-		{Name: "DEPTH", Value: "5"}}}).Facts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	u, without := d.Units[2], plain.Units[2]
-	if u.Module != "g_core_"+u.Instance || u.Latency != without.Latency+fifo.Latency ||
-		*u.Cost != without.Cost.Add(fifo.Cost) {
+	if u.Module != "g_core_"+u.Instance || u.Latency != without.Latency+1 ||
+		*u.Cost != without.Cost.Add(rtl.Cost{FF: 22}) {
 		t.Errorf("%+v, %+v", u, u.Cost)
 	}
-	end := " stream_last.sv stream_reset.sv " + u.Module + ".sv g_core.sv g.v"
+	end := " stream_skid.sv op_relu.sv stream_last.sv stream_reset.sv " + u.Module + ".sv g_core.sv g.v"
 	if names := strings.Join(d.Sources(), " "); !strings.HasSuffix(names, end) {
 		t.Error(names)
 	}
@@ -79,7 +75,7 @@ func TestBody(t *testing.T) {
 // TestBodyRefused names node, instance and port where a body does not fit together.
 func TestBodyRefused(t *testing.T) {
 	g := chain(t, "g", "a", "b")
-	g.Find("b").Op = netlisted(t, func(m *netlist.Module) { m.Instances()[1].Params[0].Value = "9" })
+	g.Find("b").Op = ownModule(t, func(m *netlist.Module) { m.Instances()[1].Params[0].Value = "9" })
 	_, err := Emit(g, Options{})
 	if diag.CodeOf(err) != "L0623" && diag.CodeOf(err) != "L0624" {
 		t.Fatal(err)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package verilog prints scheduled graphs as hardware: a core with one library instance a node, a Verilog-2001 wrapper
-// with AXI4-Stream ports, and memory images. Operations say by their RTL column what they
-// are.
+// with AXI4-Stream ports, and memory images. Operations say by their RTL column what they are.
 package verilog
 
 import (
@@ -332,8 +331,9 @@ func (b *builder) sources(o Options) error {
 func (inst *instance) leaves() (modules []string) {
 	switch {
 	case inst.unit.Body != nil:
-		for _, leaf := range inst.unit.Body.Instances() {
-			modules = append(modules, leaf.Module)
+		modules = append(modules, inst.unit.Body.Parts...)
+		if front := inst.unit.Body.Front; front != nil {
+			modules = append(modules, front.Module)
 		}
 	case inst.unit.Module != "":
 		modules = append(modules, inst.unit.Module)
@@ -392,7 +392,7 @@ func (b *builder) generated(o Options) ([]rtl.File, error) {
 // body is the module that the body of a unit becomes.
 func (b *builder) body(inst *instance, o Options) (*netlist.Module, error) {
 	facts, err := b.units.Facts(inst.node)
-	m := *inst.unit.Body
+	m := *inst.unit.Body.Module
 	m.Name = inst.module
 	m.Comment = comment(o, m.Name, sourceOf(inst.node),
 		fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II))

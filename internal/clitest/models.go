@@ -37,7 +37,6 @@ func soundModels() []namedModel {
 	x, image := value("x", 1, 8), value("x", 1, 2, 6, 6)
 	return []namedModel{
 		{"model.onnx", mlp()},
-		{"wide.onnx", one(value("x", 1, 128), node("fc1", "Gemm", "x w", "y"), weights("w", 128, 128))},
 		{"qdq-residual.onnx", qdqResidual()},
 		{"trained.onnx", trained()},
 		{"branches.onnx", branches()},

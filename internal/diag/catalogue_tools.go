@@ -13,8 +13,9 @@ var hardware = []Entry{
 		"rtl.ParseExpr(\"3 +\")"},
 	{"L0604", "A library module has no parameter or port of that name.",
 		"h.Width(\"sideways\", nil) // h is the header of a module"},
-	{"L0620", "The weights of an unrolled layer are too many for one constant.",
-		"$ lathe emit-verilog wide.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"unroll\""},
+	{"L0620", "The weights of an unrolled layer are too many, or no sums of them keep to the depth that is asked for.",
+		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"unroll\"\n\n" +
+			"[unroll]\ndepth = 1.5"},
 	{"L0621", "Hardware is requested for a graph that is not scheduled.",
 		"verilog.Emit(float, verilog.Options{}) // a graph as imported"},
 	{"L0622", "The name of the top module is not a Verilog identifier, or is that of a library module.",

@@ -114,7 +114,7 @@ func inSets(u *rtl.Unit) bool {
 // outside, if they can be there.
 func unitOf(n *ir.Node) (*rtl.Unit, error) {
 	u, err := n.Op.RTL(n)
-	if err == nil && n.HW.Lines != "" {
+	if err == nil && n.HW.Lines != "" && u.Body == nil {
 		u.With("LINE_STYLE", n.HW.Lines)
 	}
 	if err == nil && n.HW.Cache != "" {

@@ -11,27 +11,29 @@ package cmvm
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Range is what an input may be: Lo to Hi, both included.
 type Range struct{ Lo, Hi int64 }
 
-// A Problem is y[o] = Bias[o] + sum_i Matrix[o][i] * x[i], with x[i] in Inputs[i].
+// A Problem is y[o] = Bias[o] + Scale[o] * sum_i Matrix[o][i] * x[i], with x[i] in Inputs[i].
 type Problem struct {
 	Matrix [][]int64
 	Inputs []Range
 	Bias   []int64 // one an output; nil: zeros
+	// Scale multiplies finished sums, which takes less than coefficients that are so much longer; nil: ones.
+	Scale []int64
 	// Group is the largest number of bits that a function of a cell counts: 5 for LUTs of six inputs, 3 for four.
 	Group int
 	// Levels bounds the longest path, in the units of Graph.Levels; 0: no bound, the least hardware.
 	Levels float64
-	// Effort is how many ways each heap of bits is added up, to keep the best; 0: DefaultEffort. A quarter as many ways
-	// to share sums are tried at most.
+	// Effort is how many ways each heap of bits is added up, to keep the best; 0: DefaultEffort.
 	Effort int
 }
 
 // DefaultEffort is the number of settings that are tried for a heap.
-const DefaultEffort = 128
+const DefaultEffort = 64
 
 // maxBits bounds every sum, so that all of them fit an int64.
 const maxBits = 62
@@ -44,8 +46,11 @@ func (p *Problem) check() error {
 	if p.Bias == nil {
 		p.Bias = make([]int64, len(p.Matrix))
 	}
-	if len(p.Bias) != len(p.Matrix) {
-		return fmt.Errorf("%d biases for %d outputs", len(p.Bias), len(p.Matrix))
+	if p.Scale == nil {
+		p.Scale = slices.Repeat([]int64{1}, len(p.Matrix))
+	}
+	if len(p.Bias) != len(p.Matrix) || len(p.Scale) != len(p.Matrix) {
+		return fmt.Errorf("%d biases and %d scales for %d outputs", len(p.Bias), len(p.Scale), len(p.Matrix))
 	}
 	if p.Effort == 0 {
 		p.Effort = DefaultEffort
@@ -59,7 +64,7 @@ func (p *Problem) check() error {
 		if len(row) != len(p.Inputs) {
 			return fmt.Errorf("row %d has %d coefficients for %d inputs", o, len(row), len(p.Inputs))
 		}
-		if reachOf(row, p.Inputs, p.Bias[o]).over {
+		if p.reach(o).over {
 			return fmt.Errorf("row %d: sums of more than %d bits", o, maxBits)
 		}
 	}
@@ -70,6 +75,17 @@ func (p *Problem) check() error {
 type reach struct {
 	Range
 	over bool // beyond maxBits
+}
+
+// Range is that of an output.
+func (p *Problem) Range(o int) Range { return p.reach(o).Range }
+
+func (p *Problem) reach(o int) reach {
+	sum := reachOf(p.Matrix[o], p.Inputs, 0)
+	r := newReach(p.Bias[o])
+	r.add(p.Scale[o], sum.Range)
+	r.over = r.over || sum.over
+	return r
 }
 
 // reachOf is that of the products of a row, and a start.

@@ -27,3 +27,14 @@ func digits(w int64) (plus, minus uint64) {
 	}
 	return plus, minus
 }
+
+// Digits counts those of all coefficients: the terms that a matrix costs before any are shared.
+func Digits(matrix [][]int64) (n int) {
+	for _, row := range matrix {
+		for _, w := range row {
+			plus, minus := digits(w)
+			n += bits.OnesCount64(plus) + bits.OnesCount64(minus)
+		}
+	}
+	return n
+}

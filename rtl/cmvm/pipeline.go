@@ -2,6 +2,8 @@
 
 package cmvm
 
+import "slices"
+
 // A Pipeline says between which rows of registers the chains of a Graph stand: those of stage 0 read the inputs, and
 // Rows rows of registers lie between the inputs and the outputs, all of which are there in the last stage.
 type Pipeline struct {
@@ -15,6 +17,7 @@ type piper struct {
 	*Graph
 	Pipeline
 	limit   float64
+	tail    float64 // levels behind outputs
 	maker   []int   // of a net: its chain, -1 for an input
 	readers [][]int // of a net: chains
 	reads   [][]Net // of a chain, each net once
@@ -23,19 +26,41 @@ type piper struct {
 }
 
 // Pipeline cuts g into stages of limit levels, or of one chain where that alone takes longer, with few registers.
-func (g *Graph) Pipeline(limit float64) Pipeline {
+// Behind its outputs are another tail levels in the last stage.
+func (g *Graph) Pipeline(limit, tail float64) Pipeline {
 	p := newPiper(g)
-	p.limit = limit
+	p.limit, p.tail = limit, tail
 	for i := range g.Chains {
 		p.early(i)
 		p.Rows = max(p.Rows, p.Of[i])
 	}
+	for i := range g.Chains {
+		if p.last(i) > limit && p.ends(i) {
+			p.Rows++
+			break
+		}
+	}
 	for p.better() {
 	}
-	for _, at := range p.at {
-		p.Levels = max(p.Levels, at)
+	for i := range g.Chains {
+		p.Levels = max(p.Levels, p.last(i))
 	}
 	return p.Pipeline
+}
+
+// Staged cuts g into stages, no more than one, two, ... rows of registers between them, as short as it finds.
+func (g *Graph) Staged(rows int, tail float64) Pipeline {
+	low, high := 0.0, g.Cost().Levels+tail
+	best := g.Pipeline(high, tail)
+	for high-low > cellDelay/8 {
+		limit := (low + high) / 2
+		if p := g.Pipeline(limit, tail); p.Rows <= rows {
+			best, high = p, limit
+		} else {
+			low = limit
+		}
+	}
+	return best
 }
 
 func newPiper(g *Graph) *piper {
@@ -129,6 +154,19 @@ func (p *piper) end(i int) float64 {
 	return p.at[int(c.Out)+len(c.Cells)-1]
 }
 
+// ends says whether a chain makes a part of an output in the last stage.
+func (p *piper) ends(i int) bool {
+	return p.Of[i] == p.Rows && slices.ContainsFunc(p.Chains[i].nets(), func(n Net) bool { return p.out[n] })
+}
+
+// last is end, and what is behind the outputs.
+func (p *piper) last(i int) float64 {
+	if p.ends(i) {
+		return p.end(i) + p.tail
+	}
+	return p.end(i)
+}
+
 // arrive sets when the nets of a chain are there, after the registers in front of its stage.
 func (p *piper) arrive(i int) {
 	p.Chains[i].arrive(p.at, func(n Net) float64 {
@@ -211,7 +249,7 @@ func (p *piper) settle(i int) bool {
 		}
 		delete(pending, k)
 		p.arrive(k)
-		fits = fits && (p.end(k) <= p.limit || !p.waits(k))
+		fits = fits && (p.last(k) <= p.limit || !p.waits(k) && !p.ends(k))
 		for _, n := range p.Chains[k].nets() {
 			for _, r := range p.readers[n] {
 				if p.Of[r] <= p.Of[k]+1 {

@@ -53,7 +53,6 @@ const sharedLevels = 2
 type sharing struct {
 	worth  float64 // of a bit less in a heap, in cells
 	levels int     // of sums that stand in a row
-	tie    uint64  // which of equal patterns goes first
 }
 
 // A sharer finds what rows have in common. Greedily, the pattern that saves most becomes a node, until none saves.
@@ -68,9 +67,8 @@ type sharer struct {
 	sharing
 }
 
-// newSharer counts the patterns of a matrix.
-func newSharer(matrix [][]int64, inputs []Range) *sharer {
-	s := &sharer{inputs: inputs, sharing: sharing{levels: sharedLevels}}
+func newSharer(matrix [][]int64, inputs []Range, how sharing) *sharer {
+	s := &sharer{inputs: inputs, sharing: how}
 	for i, r := range inputs {
 		s.nodes = append(s.nodes, node{form: []part{{int32(i), 1}}, Range: r})
 	}
@@ -87,25 +85,13 @@ func newSharer(matrix [][]int64, inputs []Range) *sharer {
 			each(minus, func(j int) { s.add(o, int32(i), j, true) })
 		}
 	}
-	return s
-}
-
-// shared is what one way of sharing makes of what s has counted, which stays as it is.
-func (s *sharer) shared(how sharing) *sharer {
-	t := &sharer{inputs: s.inputs, nodes: slices.Clone(s.nodes), loaded: true, sharing: how}
-	t.counts = tally{slices.Clone(s.counts.slots), s.counts.used}
-	t.queue.tie = how.tie
-	for o := range s.rows {
-		t.rows = append(t.rows, slices.Clone(s.rows[o]))
-		t.active = append(t.active, slices.Clone(s.active[o]))
-	}
-	for i := range t.counts.slots {
-		if c := &t.counts.slots[i]; c.n >= 2 {
-			t.bid(c)
+	s.loaded = true
+	for i := range s.counts.slots {
+		if c := &s.counts.slots[i]; c.n >= 2 {
+			s.bid(c)
 		}
 	}
-	t.share()
-	return t
+	return s
 }
 
 // each calls f with the places of ones in v, upwards.
@@ -196,53 +182,48 @@ func (s *sharer) bid(c *slot) {
 
 // gain is how many cells a pattern saves that occurs n times: bits of heaps, less its adder.
 func (s *sharer) gain(p pattern, n int32) float64 {
-	w := bitsOf(s.reach(p))
+	w := bitsOf(s.sum(p).Range)
 	saved := bitsOf(s.nodes[p.a].Range) + bitsOf(s.nodes[p.b].Range) - w
 	return s.worth*float64(n)*float64(saved) - float64(w-p.shift-1)
-}
-
-// reach is the range of a pattern.
-func (s *sharer) reach(p pattern) Range {
-	r := newReach(0)
-	s.parts(p, func(t part) { r.add(t.by, s.inputs[t.input]) })
-	return r.Range
 }
 
 // sum is the node of a pattern.
 func (s *sharer) sum(p pattern) node {
 	a, b := &s.nodes[p.a], &s.nodes[p.b]
-	n := node{a: p.a, b: p.b, shift: p.shift, minus: p.minus, level: max(a.level, b.level) + 1, Range: s.reach(p)}
-	n.form = make([]part, 0, len(a.form)+len(b.form))
-	s.parts(p, func(t part) { n.form = append(n.form, t) })
-	return n
-}
-
-// parts calls f with those of a pattern, ascending.
-func (s *sharer) parts(p pattern, f func(t part)) {
-	a, b := s.nodes[p.a].form, s.nodes[p.b].form
+	n := node{a: p.a, b: p.b, shift: p.shift, minus: p.minus, level: max(a.level, b.level) + 1}
 	by := int64(1) << p.shift
 	if p.minus {
 		by = -by
 	}
-	for len(a) > 0 || len(b) > 0 {
+	i, j := 0, 0
+	for i < len(a.form) || j < len(b.form) {
 		var t part
 		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].input < b[0].input:
-			t, a = a[0], a[1:]
-		case len(a) == 0 || b[0].input < a[0].input:
-			t, b = part{b[0].input, b[0].by * by}, b[1:]
+		case j == len(b.form) || i < len(a.form) && a.form[i].input < b.form[j].input:
+			t = a.form[i]
+			i++
+		case i == len(a.form) || b.form[j].input < a.form[i].input:
+			t = part{b.form[j].input, b.form[j].by * by}
+			j++
 		default:
-			t, a, b = part{a[0].input, a[0].by + b[0].by*by}, a[1:], b[1:]
+			t = part{a.form[i].input, a.form[i].by + b.form[j].by*by}
+			i, j = i+1, j+1
 		}
 		if t.by != 0 {
-			f(t)
+			n.form = append(n.form, t)
 		}
 	}
+	r := newReach(0)
+	for _, t := range n.form {
+		r.add(t.by, s.inputs[t.input])
+	}
+	n.Range = r.Range
+	return n
 }
 
 // share turns patterns into nodes as long as one saves cells.
 func (s *sharer) share() {
-	for s.queue.settle() {
+	for len(s.queue) > 0 {
 		best := s.queue.pop()
 		p := unpack(best.key)
 		slot := s.counts.slot(best.key)
@@ -257,7 +238,7 @@ func (s *sharer) share() {
 		gain := s.gain(p, n)
 		switch {
 		case n < 2 || gain <= 0:
-		case gain < best.gain && s.queue.settle() && gain < s.queue.highest():
+		case gain < best.gain && len(s.queue) > 0 && gain < s.queue[0].gain:
 			slot.queued = max(slot.queued, slot.n)
 			s.queue.push(bid{gain, best.key, slot.n, true})
 		default:

@@ -5,9 +5,9 @@ package cmvm
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -16,6 +16,57 @@ type term struct {
 	node  int32
 	shift int
 	minus bool
+}
+
+// A solver turns what a sharer found into chains.
+type solver struct {
+	*Problem
+	*sharer
+	members []member  // of the outputs
+	unique  [][]int64 // rows
+	users   []int     // outputs of a row
+	whole   []bool    // rows that are summed by themselves, for several outputs or to be scaled
+	sums    [][]term  // of the nodes that are sums
+	uses    []int
+	words   []Word // of nodes
+	at      []float64
+	graph   *Graph
+}
+
+// Solve finds a small graph. Two calls give the same one. It is an error if no graph keeps to p.Levels, or if sums may
+// have more than 62 bits.
+func Solve(p Problem) (*Graph, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	ways := []sharing{{0.65, sharedLevels}, {0.85, sharedLevels}}
+	if p.Levels > 0 {
+		ways = append(ways, sharing{0.65, 1}, sharing{})
+	}
+	var best *Graph
+	least, fewest := math.Inf(1), 0
+	for _, how := range ways {
+		g := p.solve(how)
+		c := g.Cost()
+		least = min(least, c.Levels)
+		if (p.Levels == 0 || c.Levels <= p.Levels) && (best == nil || c.Cells < fewest) {
+			best, fewest = g, c.Cells
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no sum of %.4g levels was found; the shortest has %.4g", p.Levels, least)
+	}
+	return best, nil
+}
+
+func (p *Problem) solve(how sharing) *Graph {
+	s := &solver{Problem: p, graph: &Graph{Nets: 1}, at: []float64{0}}
+	inputs, bias := s.wire()
+	s.distinct()
+	s.sharer = newSharer(s.unique, inputs, how)
+	s.share()
+	s.assemble(s.inline(), bias)
+	return s.graph
 }
 
 // A member is an output whose products are those of a row, shifted, or their negative.
@@ -27,7 +78,7 @@ type member struct {
 // distinct finds the rows that are no multiples of one another by a power of two or its negative.
 func (s *solver) distinct() {
 	known := map[string]member{}
-	for _, coefficients := range s.Matrix {
+	for o, coefficients := range s.Matrix {
 		any, first := uint64(0), int64(0)
 		for _, w := range coefficients {
 			any |= uint64(w)
@@ -48,9 +99,10 @@ func (s *solver) distinct() {
 		if !found {
 			m = member{row: len(s.unique), minus: first < 0}
 			known[string(key)] = m
-			s.unique, s.users = append(s.unique, row), append(s.users, 0)
+			s.unique, s.users, s.whole = append(s.unique, row), append(s.users, 0), append(s.whole, false)
 		}
 		s.users[m.row]++
+		s.whole[m.row] = s.whole[m.row] || s.users[m.row] > 1 || s.Scale[o] != 1
 		s.members = append(s.members, member{m.row, shift, m.minus != (first < 0)})
 	}
 }
@@ -75,7 +127,7 @@ func (s *solver) wire() (inputs []Range, bias []int64) {
 			s.at = append(s.at, 0)
 		}
 		for o := range bias {
-			bias[o] += s.Matrix[o][i] * fixed
+			bias[o] += s.Scale[o] * s.Matrix[o][i] * fixed
 		}
 		inputs = append(inputs, Range{r.Lo - fixed, r.Hi - fixed})
 		s.words = append(s.words, w)
@@ -84,16 +136,15 @@ func (s *solver) wire() (inputs []Range, bias []int64) {
 	return inputs, bias
 }
 
-// inline puts nodes that are used once where they are used, and gives the sums of the rows. Row o takes no shared sums
-// of a level above deep[o].
-func (s *solver) inline(deep []int) (rows [][]term) {
+// inline puts nodes that are used once where they are used, and gives the sums of the rows.
+func (s *solver) inline() (rows [][]term) {
 	s.sums = make([][]term, len(s.nodes))
 	s.uses = make([]int, len(s.nodes))
 	for o := range s.rows {
 		var row []term
 		for n, at := range s.rows[o] {
-			each(at.plus, func(j int) { row = s.open(row, term{int32(n), j, false}, deep[o]) })
-			each(at.minus, func(j int) { row = s.open(row, term{int32(n), j, true}, deep[o]) })
+			each(at.plus, func(j int) { row = append(row, term{int32(n), j, false}) })
+			each(at.minus, func(j int) { row = append(row, term{int32(n), j, true}) })
 		}
 		rows = append(rows, row)
 		for _, t := range row {
@@ -114,16 +165,6 @@ func (s *solver) inline(deep []int) (rows [][]term) {
 		rows[o] = s.expand(row)
 	}
 	return rows
-}
-
-// open adds a term to a row, or those of a node above a level.
-func (s *solver) open(row []term, t term, level int) []term {
-	x := &s.nodes[t.node]
-	if x.level <= level {
-		return append(row, t)
-	}
-	row = s.open(row, term{x.a, t.shift, t.minus}, level)
-	return s.open(row, term{x.b, t.shift + x.shift, t.minus != x.minus}, level)
 }
 
 // expand replaces the nodes of a sum that are used nowhere else.
@@ -157,24 +198,26 @@ func (s *solver) assemble(rows [][]term, bias []int64) {
 	s.graph.Outputs = make([]Word, len(s.Matrix))
 	for o, m := range s.members {
 		sum := []term{{int32(len(s.nodes) + m.row), 0, false}}
-		if s.users[m.row] == 1 {
+		if !s.whole[m.row] {
 			sum = rows[m.row]
 		}
 		var all []term
+		plus, minus := digits(s.Scale[o])
 		for _, t := range sum {
-			all = append(all, term{t.node, t.shift + m.shift, t.minus != m.minus})
+			each(plus, func(j int) { all = append(all, term{t.node, t.shift + m.shift + j, t.minus != m.minus}) })
+			each(minus, func(j int) { all = append(all, term{t.node, t.shift + m.shift + j, t.minus == m.minus}) })
 		}
-		r := reachOf(s.Matrix[o], s.Problem.Inputs, s.Bias[o])
+		r := s.reach(o)
 		jobs = append(jobs, job{fmt.Sprintf("y%d", o), all, bias[o], r.Range, &s.graph.Outputs[o]})
 	}
 	s.build(jobs, s.Levels)
 }
 
-// repeated builds the rows of which there are several outputs.
+// repeated builds the rows of which there are several outputs, or scaled ones.
 func (s *solver) repeated(rows [][]term) {
 	var jobs []job
 	for u, row := range rows {
-		if s.users[u] > 1 {
+		if s.whole[u] {
 			r := reachOf(s.unique[u], s.sharer.inputs, 0)
 			jobs = append(jobs, job{fmt.Sprintf("r%d", u), row, 0, r.Range, &s.words[len(s.nodes)+u]})
 		}
@@ -203,7 +246,7 @@ func (s *solver) build(jobs []job, limit float64) {
 			defer wait.Done()
 			for i := range next {
 				if results[i] = s.adder(&jobs[i], first); results[i] == nil {
-					results[i] = s.heap(&jobs[i]).best(first, s.effort, limit)
+					results[i] = s.heap(&jobs[i]).best(first, s.Effort, limit)
 				}
 			}
 		}()
@@ -281,15 +324,14 @@ func (s *solver) place(j *job, b *built, first Net) {
 		if c.Carry != Zero {
 			c.Carry += by
 		}
-		c.Cells = slices.Clone(c.Cells)
 		for i := range c.Cells {
 			cell := &c.Cells[i]
 			cell.A = move(cell.A)
-			from := len(s.bits)
-			for _, x := range cell.B.Of {
-				s.bits = append(s.bits, Bit{move(x.Net), x.Not})
+			of := make([]Bit, len(cell.B.Of))
+			for k, x := range cell.B.Of {
+				of[k] = Bit{move(x.Net), x.Not}
 			}
-			cell.B.Of = s.bits[from:len(s.bits):len(s.bits)]
+			cell.B.Of = of
 		}
 		c.arrive(s.at, func(n Net) float64 { return s.at[n] })
 		s.graph.Chains = append(s.graph.Chains, c)

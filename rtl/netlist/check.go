@@ -87,6 +87,11 @@ func (c *checker) item(item Item, ports Signature) error {
 		}
 		c.meet(where, c.width(where, x.To), x.From)
 		c.drive(where, x.To)
+	case Text:
+		for _, name := range x.Drives {
+			c.width("text", Ref(name))
+			c.drive("text", Ref(name))
+		}
 	case *Instance:
 		return c.instance(x, ports)
 	}

@@ -23,7 +23,7 @@ type Port struct {
 	Attributes []string
 }
 
-// Item is a Blank, Comment, Wire, Assign or *Instance.
+// Item is a Blank, Comment, Text, Wire, Assign or *Instance.
 type Item interface{ print(p *printer) }
 
 // Blank is an empty line.
@@ -31,6 +31,12 @@ type Blank struct{}
 
 // Comment is a line of comment.
 type Comment string
+
+// Text is lines that no other item can say. Check takes them at their word that they drive Drives, and nothing else.
+type Text struct {
+	Lines  string
+	Drives []string
+}
 
 // Wire declares a wire; Value, if not nil, drives it.
 type Wire struct {
@@ -111,27 +117,6 @@ func (m *Module) Instances() (list []*Instance) {
 		if in, ok := item.(*Instance); ok {
 			list = append(list, in)
 		}
-	}
-	return list
-}
-
-// Names lists the wires that e reads, in order.
-func Names(e Expr) []string { return appendNames(nil, e) }
-
-func appendNames(list []string, e Expr) []string {
-	switch x := e.(type) {
-	case Concat:
-		for _, part := range x {
-			list = appendNames(list, part)
-		}
-		return list
-	case Not:
-		return appendNames(list, x.X)
-	case All:
-		return appendNames(list, x.X)
-	}
-	if name, _, ok := target(e); ok {
-		list = append(list, name)
 	}
 	return list
 }

@@ -50,6 +50,8 @@ func (Blank) print(p *printer) { p.WriteByte('\n') }
 
 func (c Comment) print(p *printer) { fmt.Fprintf(p, "  // %s\n", string(c)) }
 
+func (t Text) print(p *printer) { p.WriteString(t.Lines) }
+
 func (w Wire) print(p *printer) {
 	fmt.Fprintf(p, "  wire %s%s", span(w.Width), w.Name)
 	if w.Value != nil {

@@ -5,8 +5,10 @@ package sums
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"lathe/rtl"
 	"lathe/rtl/cmvm"
 )
 
@@ -15,8 +17,10 @@ type printer struct {
 	strings.Builder
 	nets  []place
 	lives []int
-	now   int     // the stage that is printed
-	used  [3]bool // functions of a place
+	now   int // the stage that is printed
+	// groups are the counts that stand in vectors, by their bits; sets are those vectors.
+	groups map[string]group
+	sets   map[string]*set
 }
 
 // A place is a bit of a vector, and the stage in which it is made. Behind it, registers are called as the vector and
@@ -32,26 +36,49 @@ type place struct {
 // A chain is one difference, with a bit below that the slice leaves out. Of a sum, tools may swap the operands, and
 // then the function of bits would no longer share a LUT with the adder; chains that are cut are not merged into trees.
 func Module(name string, g *cmvm.Graph, pipe cmvm.Pipeline) string {
-	p := &printer{nets: make([]place, g.Nets), lives: pipe.Lives(g)}
+	p := newPrinter(g, pipe)
 	var ports []string
 	if pipe.Rows > 0 {
 		ports = []string{"    input  wire clk", "    input  wire en"}
 	}
 	for i, w := range g.Inputs {
-		if len(w.Bits) == 0 {
-			continue
+		if len(w.Bits) > 0 {
+			ports = append(ports, fmt.Sprintf("    input  wire [%d:0] x%d", len(w.Bits)-1, i))
+			p.input(i, w)
 		}
-		ports = append(ports, fmt.Sprintf("    input  wire [%d:0] x%d", len(w.Bits)-1, i))
-		for j, b := range w.Bits {
-			p.nets[b.Net] = place{fmt.Sprintf("x%d", i), j, 0}
-		}
-		p.registers(fmt.Sprintf("x%d", i), len(w.Bits), w.Bits[0].Net, len(w.Bits))
 	}
 	for o, w := range g.Outputs {
 		if len(w.Bits) > 0 {
 			ports = append(ports, fmt.Sprintf("    output wire [%d:0] y%d", len(w.Bits)-1, o))
 		}
 	}
+	p.chains(g, pipe)
+	p.now = pipe.Rows
+	for o, w := range g.Outputs {
+		if len(w.Bits) > 0 {
+			fmt.Fprintf(p, "  assign y%d = %s;\n", o, joined(p.refs(w.Bits)))
+		}
+	}
+	return fmt.Sprintf("`default_nettype none\nmodule %s (\n%s\n);\n%sendmodule\n`default_nettype wire\n", name,
+		strings.Join(ports, ",\n"), p.String())
+}
+
+func newPrinter(g *cmvm.Graph, pipe cmvm.Pipeline) *printer {
+	return &printer{nets: make([]place, g.Nets), lives: pipe.Lives(g), groups: map[string]group{},
+		sets: map[string]*set{}}
+}
+
+// input says where the bits of input i are, the wire x<i>, and prints its registers.
+func (p *printer) input(i int, w cmvm.Word) {
+	name := fmt.Sprintf("x%d", i)
+	for j, b := range w.Bits {
+		p.nets[b.Net] = place{name, j, 0}
+	}
+	p.registers(name, len(w.Bits), w.Bits[0].Net, len(w.Bits))
+}
+
+// chains prints all chains, in order.
+func (p *printer) chains(g *cmvm.Graph, pipe cmvm.Pipeline) {
 	count := map[string]int{}
 	for i := range g.Chains {
 		c := &g.Chains[i]
@@ -59,38 +86,84 @@ func Module(name string, g *cmvm.Graph, pipe cmvm.Pipeline) string {
 		p.chain(fmt.Sprintf("%s_%d", c.Name, count[c.Name]), c)
 		count[c.Name]++
 	}
-	p.now = pipe.Rows
-	for o, w := range g.Outputs {
-		if len(w.Bits) > 0 {
-			fmt.Fprintf(p, "  assign y%d = {%s};\n", o, p.list(w.Bits))
-		}
-	}
-	return fmt.Sprintf("`default_nettype none\nmodule %s (\n%s\n);\n%s%sendmodule\n`default_nettype wire\n", name,
-		strings.Join(ports, ",\n"), p.functions(), p.String())
 }
 
-// list joins bits, the last one first.
-func (p *printer) list(bits []cmvm.Bit) string {
-	var s []string
-	for i := len(bits) - 1; i >= 0; i-- {
-		s = append(s, p.bit(bits[i]))
-	}
-	return strings.Join(s, ", ")
+// A ref is a bit as text names it: one of a vector or its complement, or, without a vector, a constant.
+type ref struct {
+	vector string
+	bit    int
+	not    bool
 }
 
-func (p *printer) bit(b cmvm.Bit) string {
+var zero, one = ref{}, ref{bit: 1}
+
+// refs are bits in the stage that is printed.
+func (p *printer) refs(bits []cmvm.Bit) []ref {
+	list := make([]ref, len(bits))
+	for j, b := range bits {
+		list[j] = p.bit(b)
+	}
+	return list
+}
+
+func (p *printer) bit(b cmvm.Bit) ref {
 	switch {
 	case b.Net == cmvm.Zero && b.Not:
-		return "1'b1"
+		return one
 	case b.Net == cmvm.Zero:
-		return "1'b0"
+		return zero
 	}
 	at := p.nets[b.Net]
 	name := at.vector
 	if p.now > at.stage {
 		name = fmt.Sprintf("%s_q%d", name, p.now-at.stage)
 	}
-	return fmt.Sprintf("%s%s[%d]", map[bool]string{true: "~"}[b.Not], name, at.bit)
+	return ref{name, at.bit, b.Not}
+}
+
+// joined is a vector of bits, the last one first; neighbours of one vector become a slice.
+func joined(list []ref) string {
+	var parts []string
+	for high := len(list) - 1; high >= 0; {
+		low := high
+		for low > 0 && list[high].above(list[low-1], high-low+1) {
+			low--
+		}
+		parts = append(parts, slice(list[low:high+1]))
+		high = low - 1
+	}
+	if len(parts) == 1 && !strings.HasPrefix(parts[0], "~") {
+		return parts[0]
+	}
+	return "{" + wrap(strings.Join(parts, ", ")) + "}"
+}
+
+// above says that b is so many bits below r, or a constant like r.
+func (r ref) above(b ref, by int) bool {
+	return r.vector == b.vector && r.not == b.not && (r.vector == "" || r.bit == b.bit+by)
+}
+
+// slice is the text of bits that follow each other.
+func slice(list []ref) string {
+	low, high := list[0], list[len(list)-1]
+	var text string
+	switch {
+	case low.vector == "":
+		var digits []byte
+		for _, r := range list {
+			digits = append(digits, "01"[r.bit])
+		}
+		slices.Reverse(digits)
+		return fmt.Sprintf("%d'b%s", len(list), digits)
+	case len(list) == 1:
+		text = fmt.Sprintf("%s[%d]", low.vector, low.bit)
+	default:
+		text = fmt.Sprintf("%s[%d:%d]", low.vector, high.bit, low.bit)
+	}
+	if low.not {
+		return "~" + text
+	}
+	return text
 }
 
 // registers prints as many rows of registers behind a vector as the longest life of n nets of it asks for.
@@ -116,17 +189,17 @@ func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
 // chain prints a chain as a vector: bit j + 1 is the sum of cell j, the top bit the carry.
 func (p *printer) chain(name string, c *cmvm.Chain) {
 	n := len(c.Cells)
-	var a, b []string
-	for j := n - 1; j >= 0; j-- {
-		a = append(a, p.bit(cmvm.Bit{Net: c.Cells[j].A}))
-		b = append(b, p.without(&c.Cells[j].B))
+	a := make([]ref, n)
+	for j := range a {
+		a[j] = p.bit(cmvm.Bit{Net: c.Cells[j].A})
 	}
-	low := [2]string{"1'b0", "1'b1"}
+	b := p.added(name, c.Cells)
+	low, other := zero, "1'b1"
 	if c.CarryIn {
-		low = [2]string{"1'b1", "1'b0"}
+		low, other = one, "1'b0"
 	}
-	fmt.Fprintf(p, "  wire [%d:0] %s = {1'b0, %s, %s} -\n      {1'b1, %s, %s};\n", n+1, name,
-		strings.Join(a, ", "), low[0], strings.Join(b, ", "), low[1])
+	a = append(append([]ref{low}, a...), zero)
+	fmt.Fprintf(p, "  wire [%d:0] %s = %s - {1'b1, ~%s, %s};\n", n+1, name, joined(a), b, other)
 	for j := range c.Cells {
 		p.nets[int(c.Out)+j] = place{name, j + 1, p.now}
 	}
@@ -137,46 +210,164 @@ func (p *printer) chain(name string, c *cmvm.Chain) {
 	p.registers(name, len(c.Cells)+2, c.Out, n)
 }
 
-// without is the complement of a count's bit.
-func (p *printer) without(c *cmvm.Count) string {
-	if len(c.Of) == 0 {
-		return map[bool]string{true: "1'b0", false: "1'b1"}[c.Plus]
-	}
-	if c.Place == 0 {
-		if len(c.Of) == 1 {
-			return p.bit(cmvm.Bit{Net: c.Of[0].Net, Not: c.Of[0].Not == c.Plus})
-		}
-		var s []string
-		for _, b := range c.Of {
-			s = append(s, p.bit(b))
-		}
-		text := strings.Join(s, " ^ ")
-		if c.Plus {
-			return text
-		}
-		return "~(" + text + ")"
-	}
-	p.used[c.Place] = true
-	args := p.list(c.Of)
-	for i := len(c.Of); i < 5; i++ {
-		args = "1'b0, " + args
-	}
-	return fmt.Sprintf("~count%d(%s, 1'b%d)", c.Place, args, map[bool]int{true: 1}[c.Plus])
+// A group is a bit of vectors a to e, whose ones are counted.
+type group struct {
+	vectors string
+	bit     int
 }
 
-// functions are bits 1 and 2 of the number of ones among six.
-func (p *printer) functions() string {
-	var s strings.Builder
-	for place := 1; place < 3; place++ {
-		if !p.used[place] {
+// added prints what a chain adds to its plain bits, and gives its name. Bits that are counted stand in vectors, a
+// column a bit, of which bits 0, 1 and 2 of the counts are s, t and u.
+func (p *printer) added(name string, cells []cmvm.Cell) string {
+	var all, counts []*cmvm.Count // those that are not printed yet, and those of them that count
+	lowest := true
+	for j := range cells {
+		b := &cells[j].B
+		lowest = lowest && b.Place == 0
+		if _, known := p.groups[p.key(b)]; known {
 			continue
 		}
-		fmt.Fprintf(&s, "  function automatic count%d(input e, input d, input c, input b, input a, input one);\n"+
-			"    logic s1, c1, s2, c2, c3;\n    begin\n"+
-			"      s1 = a ^ b ^ c;\n      c1 = (a & b) | (c & (a ^ b));\n"+
-			"      s2 = s1 ^ d ^ e;\n      c2 = (s1 & d) | (e & (s1 ^ d));\n      c3 = s2 & one;\n", place)
-		fmt.Fprintf(&s, "      count%d = %s;\n    end\n  endfunction\n", place,
-			[]string{1: "c1 ^ c2 ^ c3", 2: "(c1 & c2) | (c3 & (c1 ^ c2))"}[place])
+		if all = append(all, b); len(b.Of) > 0 && counted(b) {
+			counts = append(counts, b)
+		}
 	}
-	return s.String()
+	if lowest && len(all) == len(cells) {
+		p.columns(name, all)
+		return p.digit(name, 0)
+	}
+	if len(counts) > 0 {
+		p.columns(name, counts)
+	}
+	bits := make([]ref, len(cells))
+	for j := range cells {
+		b := &cells[j].B
+		g, known := p.groups[p.key(b)]
+		switch {
+		case len(b.Of) == 0:
+			bits[j] = ref{bit: rtl.Flag(b.Plus)}
+		case known:
+			bits[j] = ref{p.digit(g.vectors, b.Place), g.bit, false}
+		default:
+			bits[j] = p.bit(b.Of[0])
+		}
+	}
+	fmt.Fprintf(p, "  wire [%d:0] %s_with = %s;\n", len(cells)-1, name, joined(bits))
+	return name + "_with"
+}
+
+// counted says that c is more than one bit as it is.
+func counted(c *cmvm.Count) bool { return len(c.Of) > 1 || c.Plus }
+
+// key tells counts of the same bits in the same stage, whatever their place.
+func (p *printer) key(c *cmvm.Count) string { return fmt.Sprint(p.now, c.Of, c.Plus) }
+
+// vectors names those of a group.
+var vectors = [5]string{"a", "b", "c", "d", "e"}
+
+// columns prints the vectors of new counts.
+func (p *printer) columns(name string, counts []*cmvm.Count) {
+	most, plus := 1, false
+	for j, c := range counts {
+		most, plus = max(most, len(c.Of)), plus || c.Plus
+		if counted(c) {
+			p.groups[p.key(c)] = group{name, j}
+		}
+	}
+	for k := range most {
+		bits := make([]ref, len(counts))
+		for j, c := range counts {
+			if k < len(c.Of) {
+				bits[j] = p.bit(c.Of[k])
+			}
+		}
+		fmt.Fprintf(p, "  wire [%d:0] %s_%s = %s;\n", len(counts)-1, name, vectors[k], joined(bits))
+	}
+	p.sets[name] = &set{width: len(counts), most: most, plus: plus}
+	if plus {
+		bits := make([]ref, len(counts))
+		for j, c := range counts {
+			if c.Plus {
+				bits[j] = one
+			}
+		}
+		fmt.Fprintf(p, "  wire [%d:0] %s_one = %s;\n", len(counts)-1, name, joined(bits))
+	}
+}
+
+// A set is vectors of counts.
+type set struct {
+	width, most int
+	plus        bool
+	carries     []string  // of the additions that count
+	digits      [3]string // that are printed
+}
+
+// digit prints one of the bits of counts, unless it is there, and gives its name.
+func (p *printer) digit(of string, place int) string {
+	s := p.sets[of]
+	if s.digits[place] != "" {
+		return s.digits[place]
+	}
+	if place > 0 && s.carries == nil {
+		p.carries(of, s)
+	}
+	var expr string
+	switch c := s.carries; {
+	case place == 0:
+		names := slices.Clone(vectors[:s.most])
+		if s.plus {
+			names = append(names, "one")
+		}
+		expr = of + "_" + strings.Join(names, " ^ "+of+"_")
+	case place == 1:
+		expr = strings.Join(c, " ^ ")
+	case len(c) == 2:
+		expr = c[0] + " & " + c[1]
+	default:
+		expr = fmt.Sprintf("(%s & %s) | (%s & (%s ^ %s))", c[0], c[1], c[2], c[0], c[1])
+	}
+	s.digits[place] = of + "_" + []string{"s", "t", "u"}[place]
+	fmt.Fprintf(p, "  wire [%d:0] %s = %s;\n", s.width-1, s.digits[place], expr)
+	return s.digits[place]
+}
+
+// carries prints those of the full adders that count up to five bits and a one.
+func (p *printer) carries(of string, s *set) {
+	low := "#a"
+	add := func(name, second, third string) {
+		carry := fmt.Sprintf("%s & %s", low, second)
+		sum := fmt.Sprintf("%s ^ %s", low, second)
+		if third != "" {
+			carry, sum = fmt.Sprintf("(%s) | (%s & (%s))", carry, third, sum), sum+" ^ "+third
+		}
+		s.carries = append(s.carries, of+"_"+name)
+		fmt.Fprintf(p, "  wire [%d:0] %s_%s = %s;\n", s.width-1, of, name, strings.ReplaceAll(carry, "#", of+"_"))
+		low = "(" + sum + ")"
+	}
+	operands := []string{"", "#b", "#c", "#d", "#e", ""}
+	for k := 1; k < s.most; k += 2 {
+		third := operands[k+1]
+		if k+1 >= s.most {
+			third = ""
+		}
+		add([]string{1: "f", 3: "g"}[k], operands[k], third)
+	}
+	if s.plus {
+		add("h", "#one", "")
+	}
+}
+
+// wrap breaks a list into lines.
+func wrap(list string) string {
+	const width = 100
+	var s strings.Builder
+	for len(list) > width {
+		at := strings.LastIndex(list[:width], ", ")
+		if at < 0 {
+			break
+		}
+		s.WriteString(list[:at+1] + "\n          ")
+		list = list[at+2:]
+	}
+	return s.String() + list
 }

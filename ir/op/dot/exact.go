@@ -30,6 +30,8 @@ type exactSum struct {
 	round sumRound
 	ratio []*big.Rat // the step of t[c] in steps of the result, where steps are scales
 
+	solved *solved // units with weights as constants
+
 	turns int // sets of rows, one for each turn of a unit that layers share
 
 	inHardware func() (raw *exactSum, w widths) // what units take, computed when first asked for
@@ -52,6 +54,7 @@ func keptExact(n *ir.Node) (*exactSum, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.solved = &solved{}
 	m.inHardware = sync.OnceValues(func() (*exactSum, widths) {
 		raw := m.raw()
 		return raw, raw.widths()

@@ -63,11 +63,11 @@ func (w widths) bits() int { return factor{bits: w.weight, code: w.coded}.width(
 // factorForms decides, for data of n that are codes or integers, whether weights are codes, and whether products take
 // no multipliers, by what the sums of a beat cost. Codes of data are refused (L0308) where the unit takes none, or
 // where integers cost less.
-func (m *exactSum) factorForms(n *ir.Node, w widths, f Front, unrolled bool) (widths, error) {
+func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (widths, error) {
 	coded := m.data.coded.Bits > 0
 	plain := w
 	plain.coded = format.Minifloat{}
-	switch takes := f.Coded && !unrolled; {
+	switch takes := f.Coded; {
 	case coded && (!takes || f.Padded && m.data.coded == format.Signs): // zero is no sign
 		_, err := arith.FixedOf(n, n.Args[0].Type)
 		return w, err

@@ -51,9 +51,6 @@ func Multipliers(n *ir.Node) []any {
 	return nil
 }
 
-// unrollLimit is the longest parameter that Verilator 5.006 reads, in bits.
-const unrollLimit = 1 << 16
-
 // widths are the widths of the constants of an exact sum in hardware.
 type widths struct {
 	weight, bias, psh int
@@ -219,21 +216,24 @@ func (m *exactSum) constImage(outLanes int, w widths) []*big.Int {
 
 // Front is what an op puts before the multipliers of a sum: the module, and the parameters that are its own.
 type Front struct {
-	Name     string // of the modules: op_<name> for exact sums, mx_<name> for those over blocks
-	Unrolled bool   // there is an op_<name>_unrolled, with all weights as constants
-	Size     []any  // sizes, which all modules have
-	Padded   bool   // data are padded with zeros
-	Exact    []any  // what op_<name> has besides
-	Window   []any  // what mx_<name> has besides
-	Tail     []any  // what op_<name> has behind the parameters of the sum
-	In, Out  int    // products of a row, and rows, that op_<name> computes at once
-	Sweeps   int    // how often a sample reads all rows, for units that layers may share; 0: they may not
-	Coded    bool   // op_<name> multiplies codes of floats
-	Lanes    error  // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
+	Name    string  // of the modules: op_<name> for exact sums, mx_<name> for those over blocks
+	Vector  *Vector // what sums with weights as constants take; nil: there are none
+	Size    []any   // sizes, which all modules have
+	Padded  bool    // data are padded with zeros
+	Exact   []any   // what op_<name> has besides
+	Window  []any   // what mx_<name> has besides
+	Tail    []any   // what op_<name> has behind the parameters of the sum
+	In, Out int     // products of a row, and rows, that op_<name> computes at once
+	Sweeps  int     // how often a sample reads all rows, for units that layers may share; 0: they may not
+	Coded   bool    // op_<name> multiplies codes of floats
+	Lanes   error   // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
 }
 
 // Unit is op_<name>, which takes codes as they are.
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
+	if f.Vector != nil && n.HW.Style == ir.StyleUnroll {
+		return m.constants(n, f.Vector)
+	}
 	raw, w := m.inHardware()
 	u, err := raw.unit(n, f, w, false)
 	if err != nil || !raw.canShift(n, w) {
@@ -244,8 +244,7 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 
 // unit is that of a plan for codes as they are; shifted says that its weights are.
 func (m *exactSum) unit(n *ir.Node, f Front, w widths, shifted bool) (*rtl.Unit, error) {
-	unrolled := f.Unrolled && n.HW.Style == ir.StyleUnroll
-	w, err := m.factorForms(n, w, f, unrolled)
+	w, err := m.factorForms(n, w, f)
 	if err != nil {
 		return nil, err
 	}
@@ -254,10 +253,6 @@ func (m *exactSum) unit(n *ir.Node, f Front, w widths, shifted bool) (*rtl.Unit,
 		return nil, err
 	}
 	u := rtl.NewUnit("op_"+f.Name, f.Size...)
-	if unrolled {
-		u.Module += "_unrolled"
-		return m.unrolled(n, u.With(num...), w)
-	}
 	if f.Lanes != nil {
 		return nil, f.Lanes
 	}
@@ -309,21 +304,6 @@ func exactImages(n *ir.Node, f Front, w widths, shifted bool) []rtl.Image {
 			return err
 		}},
 	}
-}
-
-// unrolled is one vector a cycle with weights as constants.
-func (m *exactSum) unrolled(n *ir.Node, u *rtl.Unit, w widths) (*rtl.Unit, error) {
-	total := m.in * m.out * w.weight
-	if total > unrollLimit {
-		return nil, n.Errorf("L0620", "unrolled weights are %d bits, one constant holds %d", total, unrollLimit).
-			WithHint("fold this layer: [[fold.rule]] name = %q with lanes", n.Name)
-	}
-	weights := m.weightImage(m.in, m.out, factor{bits: w.weight})[0]
-	consts := m.constImage(m.out, w)[0]
-	u.Params = append(u.Params,
-		rtl.Param{Name: "WEIGHTS", Value: hardware.Hex(weights, total)},
-		rtl.Param{Name: "CONSTS", Value: hardware.Hex(consts, m.out*w.konst())})
-	return u, nil
 }
 
 // each goes through all weights.

@@ -31,7 +31,8 @@ func unitOf(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	rows, terms := p.Size()
-	return p.Unit(n, Front{Name: "linear", Unrolled: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
+	return p.Unit(n, Front{Name: "linear", Vector: &Vector{Terms: terms},
+		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
 		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
 		Window: []any{"RUN", terms}})
 }

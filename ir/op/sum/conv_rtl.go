@@ -24,7 +24,10 @@ func convLanes(n *ir.Node) (*ir.Lanes, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &ir.Lanes{Styles: []ir.Style{ir.StyleFold}, Mem: true} // all lanes are the folded unit that folds nothing
+	l := &ir.Lanes{Styles: []ir.Style{ir.StyleFold}, Mem: true}
+	if a.Groups == 1 || a.Depthwise(g, rows) { // else all lanes are those of a group
+		l.Styles = append(l.Styles, ir.StyleUnroll)
+	}
 	if a.Depthwise(g, rows) {
 		l.In = ir.Count{Legal: tapLanes(g), Size: g.C, Things: "channels"}
 		l.Tie = func(lanes int) (in, out int) { return lanes, min(lanes, g.C) }
@@ -82,7 +85,21 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	rows, _ := p.Size()
-	f := dot.Front{Name: "conv", Size: geometry.Params(g), Padded: g.PT+g.PL+g.PB+g.PR > 0, Sweeps: n.Type.Elems() / rows}
+	v := &dot.Vector{Terms: g.KH * g.KW * g.C}
+	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: g.PT+g.PL+g.PB+g.PR > 0,
+		Sweeps: n.Type.Elems() / rows}
+	if a.Depthwise(g, rows) {
+		v.Of = func(row, j int) int { return j*g.C + row }
+	} else if a.Groups > 1 {
+		f.Vector = nil
+	}
+	if f.Padded || g.KH*g.KW*g.SH*g.SW > 1 || n.HW.StreamIn != g.C {
+		v.Front = rtl.NewUnit("op_window", append(geometry.Params(g), "IN_LANES", n.HW.StreamIn, "OUT_LANES", v.Terms,
+			"SKID", 0)...)
+		if n.HW.Lines != "" {
+			v.Front.With("LINE_STYLE", n.HW.Lines)
+		}
+	}
 	switch {
 	case !a.Depthwise(g, rows):
 		f.Exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
@@ -99,7 +116,11 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		f.Size = append(f.Size, "STREAM_LANES", n.HW.StreamIn, "TAP_LANES", f.In)
 		f.Tail, f.Lanes = hardware.RomStyle(n), depthwiseLegal(n, g)
 	}
-	return p.Unit(n, f)
+	u, err := p.Unit(n, f)
+	if err == nil && u.Body != nil && v.Front == nil {
+		u.Frames = n.Type.Elems() / rows // vectors
+	}
+	return u, err
 }
 
 // convLanesLegal says why the lanes of a convolution that is not depthwise are not legal.

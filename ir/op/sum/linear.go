@@ -212,7 +212,8 @@ func linearUnit(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	rows, terms := p.Size()
-	f := dot.Front{Name: "linear", Unrolled: true, Coded: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
+	f := dot.Front{Name: "linear", Vector: &dot.Vector{Terms: terms}, Coded: true,
+		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
 		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
 		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), dot.Multipliers(n)...),
 		Sweeps: n.Type.Elems() / rows}

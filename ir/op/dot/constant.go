@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dot
+
+import (
+	"cmp"
+	"math/big"
+	"math/bits"
+	"reflect"
+	"slices"
+	"sync"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/rtl"
+	"lathe/rtl/cmvm"
+	"lathe/rtl/sums"
+)
+
+// A Vector is what a unit with weights as constants takes at once: all that its rows read.
+type Vector struct {
+	Terms int // elements
+	// Front is the library module that makes vectors of beats, but for the width and the padding of elements; nil: a beat
+	// is one.
+	Front *rtl.Unit
+	// Of is the element that product j of a row takes; nil: element j.
+	Of func(row, j int) int
+}
+
+// stageLevels is the logic between two registers where the plan says nothing.
+const stageLevels = 4
+
+// mostDigits bounds the digits of the constants of a unit: several times what fits into the largest devices.
+const mostDigits = 1 << 20
+
+// constants is the unit whose weights are wired into sums.
+func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
+	if m.round.res != nil {
+		if err := m.round.res.CheckHardware(n); err != nil {
+			return nil, err
+		}
+	}
+	l, err := m.layer(n, v)
+	if err != nil {
+		return nil, err
+	}
+	if v.Front != nil {
+		pad, err := m.padding(n)
+		if err != nil {
+			return nil, err
+		}
+		v.Front.With("E_W", m.data.ints.W)
+		v.Front.With(pad...)
+	}
+	if digits := cmvm.Digits(l.Problem.Matrix); digits > mostDigits {
+		return nil, n.Errorf("L0620", "weights of %d digits are too many to be wired into sums; %d are the most", digits,
+			mostDigits).WithHint("fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
+	}
+	u, err := m.solved.unit(l)
+	if err != nil {
+		return nil, n.Errorf("L0620", "sums with constant weights: %v", err).WithHint(
+			"give depth in [unroll] more levels, or fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
+	}
+	own := *u // columns of ops go on with it
+	return &own, nil
+}
+
+// layer is the sums of n and their casts.
+func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
+	c, err := m.onCodes(n)
+	if err != nil {
+		return nil, err
+	}
+	if c.Result.Round == format.RoundStochastic {
+		return nil, n.Errorf("L0311", "round=%s has no hardware", c.Result.Round)
+	}
+	hw := n.HW.Sums
+	l := &sums.Layer{InBits: m.data.ints.W, Stages: hw.Stages, StageLevels: cmp.Or(hw.StageLevels, stageLevels),
+		Front: v.Front, FrontLanes: n.HW.StreamIn, Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
+	if hw.LUT == 4 {
+		l.Problem.Group = 3
+	}
+	in := rangesOf(n)
+	for j := range v.Terms {
+		r := in[j%len(in)]
+		if v.Front != nil { // which may pad
+			r = cmvm.Range{Lo: min(r.Lo, m.data.zero), Hi: max(r.Hi, m.data.zero)}
+		}
+		l.Problem.Inputs = append(l.Problem.Inputs, r)
+	}
+	for o, ch := range c.Channels {
+		row := make([]int64, v.Terms)
+		for j, w := range c.Weights[o*c.In : (o+1)*c.In] {
+			at := j
+			if v.Of != nil {
+				at = v.Of(o, j)
+			}
+			row[at] = w << ch.Up
+		}
+		bias := new(big.Int).Mul(big.NewInt(ch.Bias), big.NewInt(ch.Mul))
+		if !bias.IsInt64() {
+			return nil, n.Errorf("L0620", "a scaled bias has %d bits", bias.BitLen()+1)
+		}
+		l.Problem.Matrix = append(l.Problem.Matrix, row)
+		l.Problem.Scale = append(l.Problem.Scale, ch.Mul)
+		l.Problem.Bias = append(l.Problem.Bias, bias.Int64())
+		l.Casts = append(l.Casts, cast(c, o))
+	}
+	return l, nil
+}
+
+// solved keeps the units of a sum, which take long to find.
+type solved struct {
+	mu    sync.Mutex
+	units []*solution
+}
+
+type solution struct {
+	of   sums.Layer // as it was asked for
+	once sync.Once
+	unit *rtl.Unit
+	err  error
+}
+
+// unit solves l, once for all that are the same.
+func (s *solved) unit(l *sums.Layer) (*rtl.Unit, error) {
+	s.mu.Lock()
+	at := slices.IndexFunc(s.units, func(k *solution) bool { return reflect.DeepEqual(&k.of, l) })
+	if at < 0 {
+		at = len(s.units)
+		s.units = append(s.units, &solution{of: *l})
+	}
+	known := s.units[at]
+	s.mu.Unlock()
+	known.once.Do(func() {
+		own := known.of
+		own.Casts = slices.Clone(own.Casts)
+		if known.err = own.Solve(); known.err == nil {
+			known.unit = own.Unit()
+		}
+	})
+	return known.unit, known.err
+}
+
+// rangesOf are the ranges of the codes that n takes, over and over in the order of a beat; one for all where no more is
+// known.
+func rangesOf(n *ir.Node) []cmvm.Range {
+	r := codesIn(n.Args[0])
+	if _, channels := perChannel(n); len(r) != channels {
+		return []cmvm.Range{union(r)}
+	}
+	return r
+}
+
+// perChannel is how many channels a row of the weights of n reads, and how many channels there are.
+func perChannel(n *ir.Node) (row, all int) {
+	shape := n.Args[1].Type.Shape
+	row = shape[len(shape)-1]
+	if len(shape) == 2 {
+		return row, row
+	}
+	axis, _ := n.ChannelAxis()
+	return row, n.Args[0].Type.Shape[axis]
+}
+
+// codesIn are the ranges of the codes of the channels of x, or one for all.
+func codesIn(x *ir.Node) []cmvm.Range {
+	switch t := x.Op.Traits; {
+	case t.Ring != ir.NoRing || x.HW.Unit != "":
+	case t.KeepsCodes && (t.Elementwise || t.Windows):
+		return codesIn(x.Args[0])
+	case t.KeepsCodes:
+		return []cmvm.Range{union(codesIn(x.Args[0]))}
+	case t.Weighted && !x.Type.IsFloat() && x.Args[1].IsConst() && !KindsOf(x).Window():
+		if r := codesOut(x); r != nil {
+			return r
+		}
+	}
+	codes, _ := format.IntegersOf(x.Type.Format)
+	all := codes.Codes
+	if fx, ok := format.AsFixed(x.Type.Format); ok {
+		all = fx
+	}
+	all = format.Fixed{W: all.W, Signed: all.Signed} // inputs have also codes to which nothing is cast
+	return []cmvm.Range{{Lo: all.Min(), Hi: all.Max()}}
+}
+
+// codesOut are the ranges of the codes of the rows of a sum; nil where they are not known.
+func codesOut(x *ir.Node) []cmvm.Range {
+	m, err := keptExact(x)
+	if err != nil || m.turns > 1 || m.codesAt != nil {
+		return nil
+	}
+	c, err := m.onCodes(x)
+	if err != nil {
+		return nil
+	}
+	in, out := rangesOf(x), make([]cmvm.Range, c.Out)
+	row, all := perChannel(x)
+	for o, ch := range c.Channels {
+		first := o / (c.Out * row / all) * row // of its group of channels
+		var sum cmvm.Range
+		for j, w := range c.Weights[o*c.In : (o+1)*c.In] {
+			r := in[(first+j%row)%len(in)]
+			if len(x.Args[1].Type.Shape) > 2 {
+				r = union([]cmvm.Range{r, {Lo: m.data.zero, Hi: m.data.zero}}) // padding
+			}
+			ends := cmvm.Range{Lo: w * r.Lo, Hi: w * r.Hi}
+			sum.Lo, sum.Hi = sum.Lo+min(ends.Lo, ends.Hi), sum.Hi+max(ends.Lo, ends.Hi)
+		}
+		if m.tBits+bits.Len64(uint64(ch.Mul)) > 62-max(-ch.Shift, 0) || ch.Shift > 61 {
+			return nil
+		}
+		sum.Lo, sum.Hi = (sum.Lo<<ch.Up+ch.Bias)*ch.Mul, (sum.Hi<<ch.Up+ch.Bias)*ch.Mul
+		out[o] = cast(c, o).Codes(sum)
+	}
+	return out
+}
+
+// cast is what makes codes of the sums of row o.
+func cast(c *Codes, o int) sums.Cast {
+	r := c.Result
+	return sums.Cast{Shift: c.Channels[o].Shift, Zero: int(c.Zero), Bits: r.W, Signed: r.Signed, Round: int(r.Round),
+		Over: int(r.Over)}
+}
+
+func union(all []cmvm.Range) cmvm.Range {
+	r := all[0]
+	for _, x := range all {
+		r = cmvm.Range{Lo: min(r.Lo, x.Lo), Hi: max(r.Hi, x.Hi)}
+	}
+	return r
+}

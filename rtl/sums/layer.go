@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sums
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/rtl"
+	"lathe/rtl/cmvm"
+	"lathe/rtl/netlist"
+)
+
+// A Layer is a vector of codes made of another one: products with a constant matrix, and a cast for each sum.
+type Layer struct {
+	Problem cmvm.Problem // without what casts add
+	InBits  int          // of an element of the beat that comes in
+	Casts   []Cast       // one an output, all of as many bits
+	// Stages is how many rows of registers a vector passes, that at the output included; 0: as many as paths of
+	// StageLevels levels need. Direct says that there is none but that one.
+	Stages      int
+	StageLevels float64
+	// Front is a library module that makes vectors of beats of FrontLanes elements; nil: a beat is a vector.
+	Front      *rtl.Unit
+	FrontLanes int
+
+	graph *cmvm.Graph
+	pipe  cmvm.Pipeline
+	sums  []cmvm.Range // with what casts add
+	tail  int
+}
+
+// rounded is the problem with what casts add to sums, and multiply them by.
+func (l *Layer) rounded() cmvm.Problem {
+	p := l.Problem
+	n := len(p.Matrix)
+	if p.Bias = slices.Clone(p.Bias); p.Bias == nil {
+		p.Bias = make([]int64, n)
+	}
+	if p.Scale = slices.Clone(p.Scale); p.Scale == nil {
+		p.Scale = slices.Repeat([]int64{1}, n)
+	}
+	for o, c := range l.Casts {
+		if c.Shift < 0 {
+			p.Bias[o] <<= -c.Shift
+			p.Scale[o] <<= -c.Shift
+			c.Shift = 0
+		}
+		if r := c.rounding(); r.positive == r.negative {
+			p.Bias[o] += r.positive
+		}
+	}
+	return p
+}
+
+// Solve finds the layer's sums and its registers. Errors as cmvm.Solve.
+func (l *Layer) Solve() error {
+	p := l.rounded()
+	graph, err := cmvm.Solve(p)
+	if err != nil {
+		return err
+	}
+	l.graph = graph
+	for o := range l.Casts {
+		c := &l.Casts[o]
+		c.Shift = max(c.Shift, 0)
+		l.sums = append(l.sums, p.Range(o))
+		_, levels := c.luts(l.sums[o])
+		l.tail = max(l.tail, levels)
+	}
+	if l.Stages > 0 {
+		l.pipe = graph.Staged(l.Stages-1, float64(l.tail))
+	} else {
+		l.pipe = graph.Pipeline(l.StageLevels, float64(l.tail))
+	}
+	return nil
+}
+
+// Unit is the layer as hardware; Solve was called.
+func (l *Layer) Unit() *rtl.Unit {
+	in, out := len(l.Problem.Inputs)*l.InBits, len(l.Casts)*l.Casts[0].Bits
+	cost := l.graph.Cost()
+	b := &rtl.Body{Front: l.Front, Latency: l.pipe.Rows + 1, Parts: []string{"stream_skid"}, Sums: rtl.Sums{
+		Chains: len(l.graph.Chains), Cells: cost.Cells, Levels: cost.Levels, Stage: l.pipe.Levels, Rows: l.pipe.Rows + 1,
+		Registers: l.pipe.Registers(l.graph)}}
+	for _, row := range l.Problem.Matrix {
+		for _, w := range row {
+			b.Sums.Products += rtl.Flag(w != 0)
+		}
+	}
+	b.Cost = rtl.Cost{LUT: cost.LUTs + cost.Not + 3 + l.pipe.Rows, FF: 2*out + 2 + b.Sums.Registers + l.pipe.Rows}
+	for o, c := range l.Casts {
+		n, _ := c.luts(l.sums[o])
+		b.Cost.LUT += n
+	}
+	b.Module = l.module(in, out)
+	return &rtl.Unit{Body: b}
+}
+
+// module is the text of a layer, which gets its name and comment later.
+func (l *Layer) module(in, out int) *netlist.Module {
+	words, rows := "in", l.pipe.Rows
+	m := &netlist.Module{Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}}}
+	beat := in
+	if l.Front != nil {
+		words, beat = "front", l.FrontLanes*l.InBits
+		m.Items = append(m.Items, netlist.Wire{Name: "front_data", Width: in}, netlist.Wire{Name: "front_valid"},
+			netlist.Wire{Name: "front_ready"}, &netlist.Instance{Module: l.Front.Module, Name: "front",
+				Params: l.Front.Params, Ports: slices.Concat(netlist.Clocked("clk", "rst"), stream("in", "in"),
+					stream("out", "front"))})
+	}
+	m.Ports = append(m.Ports, netlist.Port{Name: "in_data", Width: beat}, netlist.Port{Name: "in_valid"},
+		netlist.Port{Name: "in_ready", Output: true}, netlist.Port{Name: "out_data", Output: true, Width: out},
+		netlist.Port{Name: "out_valid", Output: true}, netlist.Port{Name: "out_ready"})
+	m.Items = append(m.Items, netlist.Wire{Name: "codes", Width: out}, netlist.Wire{Name: "done"},
+		netlist.Wire{Name: "room"})
+	drives := []string{"codes", "done"}
+	lines := fmt.Sprintf("  assign done = %s_valid;\n", words)
+	ready := netlist.Expr(netlist.Ref("room"))
+	if rows > 0 {
+		m.Items = append(m.Items, netlist.Wire{Name: "en"})
+		drives, ready = append(drives, "en"), netlist.Ref("en")
+		lines = moving(words, rows)
+	}
+	to := netlist.Ref(words + "_ready")
+	m.Items = append(m.Items, netlist.Text{Lines: lines + l.text(words), Drives: drives},
+		netlist.Assign{To: to, From: ready},
+		&netlist.Instance{Module: "stream_skid", Name: "skid", Params: []netlist.Param{{Name: "WIDTH",
+			Value: fmt.Sprint(out)}}, Ports: slices.Concat(netlist.Clocked("clk", "rst"), netlist.Stream("in",
+			netlist.Ref("codes"), netlist.Ref("done"), netlist.Ref("room")), stream("out", "out"))})
+	return m
+}
+
+func stream(port, wires string) []netlist.Connection {
+	return netlist.Stream(port, netlist.Ref(wires+"_data"), netlist.Ref(wires+"_valid"), netlist.Ref(wires+"_ready"))
+}
+
+// moving is which rows of registers hold a vector. All of them move together, unless the last one is full and waits.
+func moving(words string, rows int) string {
+	next := words + "_valid"
+	if rows > 1 {
+		next = fmt.Sprintf("{moving[%d:0], %s}", rows-2, next)
+	}
+	return fmt.Sprintf("  logic [%d:0] moving;\n  assign done = moving[%d];\n  assign en = room || !done;\n"+
+		"  always_ff @(posedge clk) begin\n    if (en) moving <= %s;\n    if (rst) moving <= %d'd0;\n  end\n",
+		rows-1, rows-1, next, rows)
+}
+
+// text is the sums and casts of a layer.
+func (l *Layer) text(words string) string {
+	p := newPrinter(l.graph, l.pipe)
+	for i, w := range l.graph.Inputs {
+		if n := len(w.Bits); n > 0 {
+			fmt.Fprintf(p, "  wire [%d:0] x%d = %s_data[%d:%d];\n", n-1, i, words, i*l.InBits+n-1, i*l.InBits)
+			p.input(i, w)
+		}
+	}
+	p.chains(l.graph, l.pipe)
+	p.now = l.pipe.Rows
+	codes := make([]string, len(l.Casts)) // the last one first
+	for o, c := range l.Casts {
+		p.cast(o, c, l.graph.Outputs[o], l.sums[o])
+		codes[len(codes)-1-o] = fmt.Sprintf("code%d", o)
+	}
+	fmt.Fprintf(p, "  assign codes = {%s};\n", wrap(strings.Join(codes, ", ")))
+	head := "  // Of most sums, some bits are not needed.\n  /* verilator lint_off UNUSEDSIGNAL */\n"
+	return head + p.String() + "  /* verilator lint_on UNUSEDSIGNAL */\n"
+}

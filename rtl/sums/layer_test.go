@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sums
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+	"lathe/rtl/cmvm"
+	"lathe/rtl/rtltest"
+)
+
+// rounded is sum / 2^shift as an integer, straight from the definition of each rounding.
+func rounded(sum *big.Int, shift, round int) *big.Int {
+	if shift <= 0 {
+		return new(big.Int).Lsh(sum, uint(-shift))
+	}
+	step := new(big.Int).Lsh(big.NewInt(1), uint(shift))
+	q, rest := new(big.Int).DivMod(sum, step, new(big.Int)) // the floor
+	if rest.Sign() == 0 {
+		return q
+	}
+	side := new(big.Int).Lsh(rest, 1).Cmp(step) // of the middle
+	negative := sum.Sign() < 0
+	higher := map[int]bool{
+		even: side > 0 || side == 0 && q.Bit(0) == 1, away: side > 0 || side == 0 && !negative, up: side >= 0,
+		down: side > 0, halfZero: side > 0 || side == 0 && negative, floor: false, ceil: true, toZero: negative,
+		outward: !negative}[round]
+	if higher {
+		q.Add(q, big.NewInt(1))
+	}
+	return q
+}
+
+// coded brings q into the codes of c.
+func coded(q *big.Int, c Cast) int64 {
+	q = new(big.Int).Add(q, big.NewInt(int64(c.Zero)))
+	size := new(big.Int).Lsh(big.NewInt(1), uint(c.Bits))
+	if c.Over == wraps {
+		q.Mod(q, size)
+		if c.Signed && q.Bit(c.Bits-1) == 1 {
+			q.Sub(q, size)
+		}
+		return q.Int64()
+	}
+	least, most := big.NewInt(0), new(big.Int).Sub(size, big.NewInt(1))
+	if c.Signed {
+		most.Rsh(most, 1)
+		least.Not(most)
+	}
+	switch limit := big.NewInt(int64(c.Over-3) / 2); {
+	case c.Over == symmetric && c.Signed:
+		least.Neg(most)
+	case c.Over == symmetric:
+		most.Sub(most, big.NewInt(1))
+	case c.Over > wraps && c.Over%2 != 0:
+		least, most = big.NewInt(0), limit
+	case c.Over > wraps:
+		most = big.NewInt(int64(c.Over-4) / 2)
+		least = new(big.Int).Neg(most)
+	}
+	switch {
+	case q.Cmp(least) < 0:
+		return least.Int64()
+	case q.Cmp(most) > 0:
+		return most.Int64()
+	}
+	return q.Int64()
+}
+
+// drawn is a layer of random casts behind random sums. Its inputs have all codes of their width, since a bench draws
+// any of them.
+func drawn(r *rand.Rand, signed bool) *Layer {
+	p := random(r, 1+r.IntN(8), 1+r.IntN(6), 1+r.IntN(8))
+	l := &Layer{InBits: 1 + r.IntN(7), Stages: r.IntN(4), StageLevels: 1 + 4*r.Float64()}
+	for i := range p.Inputs {
+		p.Inputs[i] = cmvm.Range{Lo: 0, Hi: 1<<l.InBits - 1}
+		if signed {
+			p.Inputs[i] = cmvm.Range{Lo: -1 << (l.InBits - 1), Hi: 1<<(l.InBits-1) - 1}
+		}
+	}
+	if r.IntN(3) == 0 {
+		for range p.Matrix {
+			p.Scale = append(p.Scale, 1+r.Int64N(1<<10))
+		}
+	}
+	l.Problem = p
+	c := Cast{Bits: 1 + r.IntN(9), Signed: r.IntN(2) == 0, Round: r.IntN(9), Over: r.IntN(3)}
+	if c.Bits > 1 && r.IntN(5) == 0 {
+		c.Over = 3 + 2*int(1+r.Int64N(1<<(c.Bits-1)-1)) + rtl.Flag(c.Signed && r.IntN(2) == 0)
+	}
+	if r.IntN(3) == 0 {
+		c.Zero = r.IntN(1<<c.Bits) - r.IntN(1<<c.Bits)
+	}
+	for range p.Matrix {
+		c.Shift = r.IntN(22) - 2
+		l.Casts = append(l.Casts, c)
+	}
+	return l
+}
+
+// TestLayers simulates layers under all stalls beside the definitions of products, roundings and overflows.
+func TestLayers(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 3))
+	for i := range tools.Sample(6, 400) {
+		signed := r.IntN(2) == 0
+		l := drawn(r, signed)
+		asked := l.Casts
+		l.Casts = append([]Cast(nil), asked...)
+		if err := l.Solve(); err != nil {
+			t.Fatal(err)
+		}
+		u := l.Unit()
+		name := fmt.Sprintf("layer%d", i)
+		m := *u.Body.Module
+		facts, err := u.Facts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Name, m.Comment = name, []string{name + ": a layer.",
+			fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II)}
+		p := l.Problem
+		rtltest.Run(t, rtltest.Bench{Module: name, Files: []rtl.File{{Name: name + ".sv", Data: m.Print()}},
+			In:  []rtltest.Port{{Name: "in", Lanes: len(p.Inputs), Signed: signed}},
+			Out: []rtltest.Port{{Name: "out", Lanes: len(p.Matrix), Signed: asked[0].Signed}},
+			Model: func(in [][]int64) [][]int64 {
+				y := make([]int64, len(p.Matrix))
+				for o, row := range p.Matrix {
+					sum := new(big.Int)
+					for j, w := range row {
+						sum.Add(sum, big.NewInt(w*in[0][j]))
+					}
+					if p.Scale != nil {
+						sum.Mul(sum, big.NewInt(p.Scale[o]))
+					}
+					sum.Add(sum, big.NewInt(p.Bias[o]))
+					c := asked[o]
+					y[o] = coded(rounded(sum, c.Shift, c.Round), c)
+				}
+				return [][]int64{y}
+			}})
+	}
+}
