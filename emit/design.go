@@ -123,7 +123,9 @@ type Unit struct {
 	Cycles  int `json:"cycles"`
 	Latency int `json:"latency"`
 	// Cost is what the module's header predicts; nil where it does not.
-	Cost   *rtl.Cost `json:"cost,omitempty"`
+	Cost *rtl.Cost `json:"cost,omitempty"`
+	// Sums are facts about those of an unrolled layer; nil for other units.
+	Sums   *rtl.Sums `json:"sums,omitempty"`
 	Images []Image   `json:"images,omitempty"`
 	// Weights are those that lie in a memory outside; nil: the unit has none there.
 	Weights *Region `json:"weights,omitempty"`

@@ -21,13 +21,17 @@ type Body struct {
 
 // Sums are facts about the sums with constants that a Body consists of.
 type Sums struct {
-	Chains    int     `json:"chains"`    // of carry cells
-	Cells     int     `json:"cells"`     // of chains
-	Levels    float64 `json:"levels"`    // of the longest path, a LUT or some forty carries each
-	Stage     float64 `json:"stage"`     // of the longest path between registers, casts included
-	Rows      int     `json:"rows"`      // of registers, that at the output included
-	Registers int     `json:"registers"` // inside
 	Products  int     `json:"products"`  // by constants that are not zero
+	Chains    int     `json:"adders"`    // chains of carry cells
+	Shared    int     `json:"shared"`    // sums that several sums have in common
+	Cells     int     `json:"cells"`     // of chains
+	LUTs      int     `json:"luts"`      // of chains and casts, predicted
+	Levels    float64 `json:"depth"`     // levels of logic of the longest path, a LUT or some forty carries each
+	Stage     float64 `json:"stage"`     // levels of the longest path between registers, casts included
+	Rows      int     `json:"rows"`      // of registers, that at the output included
+	Registers int     `json:"registers"` // flip-flops in all rows but that at the output
+	// Live are the bits on their way: those of a vector that comes in, then those in each row of registers.
+	Live []int `json:"live"`
 }
 
 // facts are those of all that is inside.

@@ -87,6 +87,40 @@ func sizes(m *Magnitudes) string {
 	return text
 }
 
+// The picture of a pipeline: a bar for each row of registers.
+const (
+	rowWidth  = 44 // pixels from row to row
+	rowHeight = 40 // of the tallest bar
+)
+
+// pipeline draws the bits of an unrolled layer on their way: those that come in, then those in each row of registers,
+// with the stage between two rows as a line. All layers of a page have one scale.
+func pipeline(l Layer, all []Layer) template.HTML {
+	most := 1
+	for _, l := range all {
+		most = max(most, slices.Max(l.Sums.Live))
+	}
+	var b strings.Builder
+	live, base := l.Sums.Live, rowHeight+14
+	fmt.Fprintf(&b, `<svg class="rows" width="%d" height="%d"><line x1="%d" y1="%d" x2="%d" y2="%d"></line>`,
+		len(live)*rowWidth, base+16, rowWidth/2, base, len(live)*rowWidth-rowWidth/2, base)
+	for i, bits := range live {
+		name := fmt.Sprintf("row %d", i)
+		switch i {
+		case 0:
+			name = "in"
+		case len(live) - 1:
+			name = "out"
+		}
+		height, middle := max(1, rowHeight*bits/most), i*rowWidth+rowWidth/2
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d"></rect><text x="%d" y="%d">%s</text>`+
+			`<text x="%d" y="%d">%s</text>`, middle-9, base-height, 18, height, middle, base-height-3, count(bits), middle,
+			base+13, name)
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String())
+}
+
 // at is a cycle of a timeline as a part of its length, in percent.
 func at(cycle int, spans []Span) string {
 	return fmt.Sprintf("%.2f", 100*float64(cycle)/float64(length(spans)))

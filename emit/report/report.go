@@ -9,6 +9,8 @@ import (
 	_ "embed" // page and style
 	"html/template"
 	"slices"
+
+	"lathe/rtl"
 )
 
 // Report is all that the page says. Pointers are nil, and lists empty, where something was not measured; Missing says
@@ -215,8 +217,10 @@ type Layer struct {
 	Cells   *Cells `json:"cells,omitempty"`
 	// Predicted is what the header of the module says of its costs.
 	Predicted *Cells `json:"predicted,omitempty"`
-	Alone     *Error `json:"alone,omitempty"`
-	Total     *Error `json:"accumulated,omitempty"`
+	// Sums are facts about those of an unrolled layer; nil for others.
+	Sums  *rtl.Sums `json:"sums,omitempty"`
+	Alone *Error    `json:"alone,omitempty"`
+	Total *Error    `json:"accumulated,omitempty"`
 	// Values are those of the float model.
 	Values *Magnitudes `json:"values,omitempty"`
 	Images []Image     `json:"images,omitempty"`
@@ -243,6 +247,16 @@ type Fifo struct {
 	Predicted *int   `json:"predicted,omitempty"`
 	Quiet     *int   `json:"quiet,omitempty"`
 	Stalled   *int   `json:"stalled,omitempty"`
+}
+
+// Unrolled are the layers whose weights are wired into sums.
+func (r *Report) Unrolled() (layers []Layer) {
+	for _, l := range r.Layers {
+		if l.Sums != nil {
+			layers = append(layers, l)
+		}
+	}
+	return layers
 }
 
 func (r *Report) floor() []byte {

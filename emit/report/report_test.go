@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lathe/rtl"
 )
 
 // hostile is what a model may call its nodes.
@@ -64,6 +66,31 @@ func TestDecoder(t *testing.T) {
 	}
 	if strings.Contains(text, "a sample") || strings.Contains(text, "samples/s") {
 		t.Error("the page speaks of samples")
+	}
+}
+
+// TestUnrolled shows of what unrolled layers consist, and draws the bits in each row of registers on one scale.
+func TestUnrolled(t *testing.T) {
+	r := full()
+	sums := &rtl.Sums{Products: 1014, Chains: 1100, Shared: 235, Cells: 9545, Levels: 13.62, Stage: 3.72, Rows: 2,
+		Live: []int{128, 2000, 500}}
+	r.Layers[0].Sums, r.Layers[0].Predicted = sums, &Cells{LUT: 9872, FF: 12206}
+	r.Layers = append(r.Layers, Layer{Node: "small", Cycles: 1, Sums: &rtl.Sums{Rows: 1, Live: []int{8, 1000}}})
+	html, err := HTML(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, attributes, text := parse(t, html)
+	for _, want := range []string{hostile + " 1,014 1,100 235 9,545 9,872 7 12,206 8 13.62 3.72 2 small",
+		hostile + " 128 in 2,000 row 1 500 out", "small 8 in 1,000 out"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, want := range []string{"height=40", "height=2", "height=20", "height=10"} {
+		if !slices.Contains(attributes, want) {
+			t.Errorf("no bar of %s", want)
+		}
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 var words = template.FuncMap{
 	"above": above, "at": at, "bar": bar, "code": code, "count": count, "cycles": cycles, "decibel": decibel,
 	"figure": figure, "filled": filled, "histogram": histogram, "kbit": kbit, "length": length, "micros": micros,
-	"percent": percent, "rate": rate, "rounded": rounded, "scale": scale, "share": share, "wide": wide,
+	"percent": percent, "pipeline": pipeline, "rate": rate, "rounded": rounded, "scale": scale, "share": share,
+	"wide": wide,
 }
 
 // count groups the digits of a number by commas.

@@ -35,6 +35,9 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 			u.Cost = &facts.Cost
 		}
 	}
+	if b := inst.unit.Body; b != nil {
+		u.Sums = &b.Sums
+	}
 	for _, im := range inst.unit.Images {
 		im, err := im.Made()
 		if err != nil {

@@ -223,6 +223,9 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if err := a.printMemory(d); err != nil {
 		return err
 	}
+	if err := a.printSums(d); err != nil {
+		return err
+	}
 	u := driver.Slowest(d)
 	name := u.Instance
 	if u.Module == "" {
@@ -233,6 +236,36 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if len(d.Extras("tb/")) > 0 {
 		fmt.Fprintf(a.Out, "make -C %s simulates it, with tb/%s_tb.sv\n", out, d.Top)
 	}
+	return nil
+}
+
+// printSums says of what unrolled layers consist; nothing without one.
+func (a *App) printSums(d *emit.Design) error {
+	rows := [][]string{{"unrolled", "products", "adders", "shared", "cells", "LUT", "FF", "depth", "stage", "rows"}}
+	for _, u := range d.Units {
+		s := u.Sums
+		if s == nil {
+			continue
+		}
+		row := []string{u.Instance}
+		for _, n := range []int{s.Products, s.Chains, s.Shared, s.Cells} {
+			row = append(row, fmt.Sprint(n))
+		}
+		if u.Cost != nil {
+			row = append(row, fmt.Sprint(u.Cost.LUT), fmt.Sprint(u.Cost.FF))
+		} else {
+			row = append(row, "?", "?") // a module in front does not say
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.1f", s.Levels), fmt.Sprintf("%.1f", s.Stage), fmt.Sprint(s.Rows)))
+	}
+	if len(rows) == 1 {
+		return nil
+	}
+	fmt.Fprintln(a.Out)
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Out, "predicted: LUT and FF; depth and stage: levels of logic of a sum and between rows of registers")
 	return nil
 }
 

@@ -92,7 +92,7 @@ func (h *Hardware) layers(r *report.Report) {
 	for _, u := range h.Design.Units {
 		l := report.Layer{Node: u.Node, Op: u.Op, Source: u.Source, Module: u.Module, Instance: u.Instance,
 			Shape: ir.ShapeString(u.Shape), Format: u.Format, InLanes: u.InLanes, OutLanes: u.OutLanes, Cycles: u.Cycles,
-			Latency: u.Latency,
+			Latency: u.Latency, Sums: u.Sums,
 			Slowest: u.Cycles == slowest.Cycles && (u.Module != "" || u.Node == slowest.Node),
 			Adapter: adapts(&u)}
 		if n := h.Scheduled.Find(u.Node); n != nil && n.Stats.Known {

@@ -60,6 +60,7 @@ type Graph struct {
 	Outputs []Word
 	Chains  []Chain
 	Nets    int // nets are 0 to Nets-1
+	Shared  int // sums that several others read
 }
 
 // Costs of a Graph.

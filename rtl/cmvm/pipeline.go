@@ -274,10 +274,23 @@ func (p Pipeline) Lives(g *Graph) []int {
 	return lives
 }
 
+// Live counts the bits in each row of registers, the first one first.
+func (p Pipeline) Live(g *Graph) []int {
+	q := newPiper(g)
+	q.Pipeline = p
+	rows := make([]int, p.Rows)
+	for n, life := range p.Lives(g) {
+		for k := range life {
+			rows[q.stage(Net(n))+k]++
+		}
+	}
+	return rows
+}
+
 // Registers counts the flip-flops of p in g, without any in front of the inputs or behind the outputs.
 func (p Pipeline) Registers(g *Graph) (n int) {
-	for _, life := range p.Lives(g) {
-		n += life
+	for _, bits := range p.Live(g) {
+		n += bits
 	}
 	return n
 }

@@ -192,6 +192,7 @@ func (s *solver) assemble(rows [][]term, bias []int64) {
 			}
 		}
 		s.build(jobs, 0)
+		s.graph.Shared += len(jobs)
 	}
 	s.repeated(rows)
 	var jobs []job
@@ -220,6 +221,9 @@ func (s *solver) repeated(rows [][]term) {
 		if s.whole[u] {
 			r := reachOf(s.unique[u], s.sharer.inputs, 0)
 			jobs = append(jobs, job{fmt.Sprintf("r%d", u), row, 0, r.Range, &s.words[len(s.nodes)+u]})
+			if s.users[u] > 1 {
+				s.graph.Shared++
+			}
 		}
 	}
 	s.build(jobs, s.Levels)

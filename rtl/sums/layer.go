@@ -4,6 +4,7 @@ package sums
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -82,20 +83,33 @@ func (l *Layer) Unit() *rtl.Unit {
 	in, out := len(l.Problem.Inputs)*l.InBits, len(l.Casts)*l.Casts[0].Bits
 	cost := l.graph.Cost()
 	b := &rtl.Body{Front: l.Front, Latency: l.pipe.Rows + 1, Parts: []string{"stream_skid"}, Sums: rtl.Sums{
-		Chains: len(l.graph.Chains), Cells: cost.Cells, Levels: cost.Levels, Stage: l.pipe.Levels, Rows: l.pipe.Rows + 1,
-		Registers: l.pipe.Registers(l.graph)}}
+		Chains: len(l.graph.Chains), Shared: l.graph.Shared, Cells: cost.Cells, LUTs: cost.LUTs + cost.Not,
+		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Rows: l.pipe.Rows + 1, Registers: l.pipe.Registers(l.graph),
+		Live: l.live(out)}}
 	for _, row := range l.Problem.Matrix {
 		for _, w := range row {
 			b.Sums.Products += rtl.Flag(w != 0)
 		}
 	}
-	b.Cost = rtl.Cost{LUT: cost.LUTs + cost.Not + 3 + l.pipe.Rows, FF: 2*out + 2 + b.Sums.Registers + l.pipe.Rows}
 	for o, c := range l.Casts {
 		n, _ := c.luts(l.sums[o])
-		b.Cost.LUT += n
+		b.Sums.LUTs += n
 	}
+	b.Cost = rtl.Cost{LUT: b.Sums.LUTs + 3 + l.pipe.Rows, FF: 2*out + 2 + b.Sums.Registers + l.pipe.Rows}
 	b.Module = l.module(in, out)
 	return &rtl.Unit{Body: b}
+}
+
+// short leaves out digits that say nothing.
+func short(levels float64) float64 { return math.Round(levels*100) / 100 }
+
+// live counts the bits of the inputs, in each row of registers, and at the output.
+func (l *Layer) live(out int) []int {
+	in := 0
+	for _, w := range l.graph.Inputs {
+		in += len(w.Bits)
+	}
+	return slices.Concat([]int{in}, l.pipe.Live(l.graph), []int{out})
 }
 
 // module is the text of a layer, which gets its name and comment later.

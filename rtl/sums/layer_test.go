@@ -103,6 +103,17 @@ func drawn(r *rand.Rand, signed bool) *Layer {
 	return l
 }
 
+// consistent holds what is said of rows of registers against their number, their flip-flops and the output.
+func consistent(t *testing.T, s *rtl.Sums, out int) {
+	inside := 0
+	for _, bits := range s.Live[1 : len(s.Live)-1] {
+		inside += bits
+	}
+	if len(s.Live) != s.Rows+1 || s.Live[s.Rows] != out || inside != s.Registers {
+		t.Errorf("%+v for %d bits of output", *s, out)
+	}
+}
+
 // TestLayers simulates layers under all stalls beside the definitions of products, roundings and overflows.
 func TestLayers(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 3))
@@ -115,6 +126,7 @@ func TestLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := l.Unit()
+		consistent(t, &u.Body.Sums, len(asked)*asked[0].Bits)
 		name := fmt.Sprintf("layer%d", i)
 		m := *u.Body.Module
 		facts, err := u.Facts()
