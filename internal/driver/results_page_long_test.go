@@ -87,11 +87,8 @@ Icarus, %d of netlists. Mismatches: %d. Designs that were not compared: %d.
 
 In the table are the ` + "`.onnx`" + ` files of all examples but the transformers (bert-tiny-like, digits-vit,
 tiny-bert, tiny-gpt2 and tiny-llama), which [transformers.md](transformers.md) measures, under no plan and under each
-plan of [examples/plans](../examples/plans), with two limits:
-
-- ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design;
-  internal/difftest/hardware simulates unrolled random networks.
-- ` + "`mixed`, `pack`, `serial` and `wrap`" + ` run on ` + "`model.onnx`" + ` only.
+plan of [examples/plans](../examples/plans); ` + "`mixed`, `pack`, `serial`, `unroll` and `wrap`" + ` run on
+` + "`model.onnx`" + ` only.
 
 [formats-exact.md](formats-exact.md) has digits-mlp and digits-cnn in every number format.
 

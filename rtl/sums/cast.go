@@ -198,6 +198,7 @@ func (p *printer) cast(o int, c Cast, sum cmvm.Word, r cmvm.Range) {
 		near = append(near, at(j))
 	}
 	width := len(near)
+	fmt.Fprintf(p, "  // y%d from %d to %d\n", o, r.Lo, r.Hi)
 	fmt.Fprintf(p, "  wire [%d:0] near%d = %s", width-1, o, joined(near))
 	if how.ties {
 		p.tie(o, width, how, low)

@@ -15,6 +15,7 @@ import (
 // A printer knows where each net is to be found.
 type printer struct {
 	strings.Builder
+	moves strings.Builder // of registers
 	nets  []place
 	lives []int
 	now   int // the stage that is printed
@@ -86,6 +87,7 @@ func (p *printer) chains(g *cmvm.Graph, pipe cmvm.Pipeline) {
 		p.chain(fmt.Sprintf("%s_%d", c.Name, count[c.Name]), c)
 		count[c.Name]++
 	}
+	p.move()
 }
 
 // A ref is a bit as text names it: one of a vector or its complement, or, without a vector, a constant.
@@ -175,15 +177,22 @@ func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
 	if rows == 0 {
 		return
 	}
-	var names, moves []string
+	var names []string
 	from := vector
 	for row := 1; row <= rows; row++ {
 		to := fmt.Sprintf("%s_q%d", vector, row)
-		names, moves = append(names, to), append(moves, fmt.Sprintf("      %s <= %s;\n", to, from))
+		names = append(names, to)
+		fmt.Fprintf(&p.moves, "      %s <= %s;\n", to, from)
 		from = to
 	}
-	fmt.Fprintf(p, "  logic [%d:0] %s;\n  always_ff @(posedge clk)\n    if (en) begin\n%s    end\n", width-1,
-		strings.Join(names, ", "), strings.Join(moves, ""))
+	fmt.Fprintf(p, "  logic [%d:0] %s;\n", width-1, strings.Join(names, ", "))
+}
+
+// move prints what all registers take, once no more of them will come.
+func (p *printer) move() {
+	if p.moves.Len() > 0 {
+		fmt.Fprintf(p, "  always_ff @(posedge clk)\n    if (en) begin\n%s    end\n", p.moves.String())
+	}
 }
 
 // chain prints a chain as a vector: bit j + 1 is the sum of cell j, the top bit the carry.
@@ -251,7 +260,11 @@ func (p *printer) added(name string, cells []cmvm.Cell) string {
 			bits[j] = p.bit(b.Of[0])
 		}
 	}
-	fmt.Fprintf(p, "  wire [%d:0] %s_with = %s;\n", len(cells)-1, name, joined(bits))
+	text := joined(bits)
+	if text[0] != '{' && text[0] != '~' {
+		return text
+	}
+	fmt.Fprintf(p, "  wire [%d:0] %s_with = %s;\n", len(cells)-1, name, text)
 	return name + "_with"
 }
 
@@ -313,6 +326,10 @@ func (p *printer) digit(of string, place int) string {
 	}
 	var expr string
 	switch c := s.carries; {
+	case place == 0 && s.most == 1 && !s.plus:
+		return of + "_a"
+	case place == 1 && len(c) == 1:
+		return c[0]
 	case place == 0:
 		names := slices.Clone(vectors[:s.most])
 		if s.plus {
