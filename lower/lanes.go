@@ -58,6 +58,10 @@ func chooseLanes(s *State, g *ir.Graph) error {
 			s.Report.warnUnmatched(&r.Match, g)
 		}
 	}
+	unrolled := func(n *ir.Node) bool { return n.HW.Style == ir.StyleUnroll }
+	if from := s.Plan.Fold.SumsFrom; from != "" && !slices.ContainsFunc(g.Nodes, unrolled) {
+		s.Report.warn("%s changes nothing: no layer is unrolled", from)
+	}
 	l.settle(s, g)
 	l.settleCaches(s, g)
 	for _, note := range l.notes {
@@ -72,6 +76,7 @@ type asked struct {
 	in, out         int
 	inFrom, outFrom string
 	style           ir.Style
+	shared          bool   // unrolled by wish, but the unit is one for several layers
 	mem, lines      string // of constants and of line buffers
 	dsp, dspFrom    string
 	// weightsFrom is the rule that says where weights live, "" where none does.
@@ -128,6 +133,9 @@ func (l *laner) rules(n *ir.Node) asked {
 			a.style = ir.StyleUnroll
 		}
 	}
+	if a.style == ir.StyleUnroll && len(n.InTurns()) > 1 {
+		a.style, a.shared = ir.StyleFold, true
+	}
 	if a.weights == "" {
 		a.weights = l.plan.Memory.Weights
 	}
@@ -170,7 +178,7 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 			in, out = l.tied(n, a, d)
 		}
 		d.Set(&n.HW, in, out, l.stream(n, d, in, out))
-		if n.HW.Style = d.StyleOf(a.style, in, out); n.HW.Style == ir.StyleUnroll {
+		if l.unrolls(n, a, d, in, out) {
 			n.HW.Sums = l.plan.Sums
 		}
 		if d.Mem {

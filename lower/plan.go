@@ -113,8 +113,9 @@ type FoldPlan struct {
 	DSP string
 	// Memory is where weights live.
 	Memory MemoryPlan
-	// Sums says how those of unrolled layers are built.
-	Sums ir.Sums
+	// Sums says how those of unrolled layers are built, SumsFrom is the plan line that does, if there is one.
+	Sums     ir.Sums
+	SumsFrom string
 	// FPS is the wanted rate and MaxLUT, MaxFF, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan
 	// refuses them in any other mode.
 	FPS                            float64

@@ -49,13 +49,7 @@ type planFile struct {
 		DSP     *string        `toml:"dsp"`
 		Rule    []foldRuleFile `toml:"rule"`
 	} `toml:"fold"`
-	Unroll struct {
-		Depth       *float64 `toml:"depth"`
-		Stages      *int     `toml:"stages"`
-		StageLevels *float64 `toml:"stage_levels"`
-		Effort      *int     `toml:"effort"`
-		Family      *string  `toml:"family"`
-	} `toml:"unroll"`
+	Unroll   unrollFile `toml:"unroll"`
 	Sequence struct {
 		Decode  *bool   `toml:"decode"`
 		Lengths *string `toml:"lengths"`
@@ -96,6 +90,15 @@ type quantizeRule struct {
 	DataOut *string `toml:"data_out"`
 	Gate    *string `toml:"gate"`
 	Cell    *string `toml:"cell"`
+}
+
+// unrollFile is the table [unroll].
+type unrollFile struct {
+	Depth       *float64 `toml:"depth"`
+	Stages      *int     `toml:"stages"`
+	StageLevels *float64 `toml:"stage_levels"`
+	Effort      *int     `toml:"effort"`
+	Family      *string  `toml:"family"`
 }
 
 type foldRuleFile struct {

@@ -60,7 +60,7 @@ func (f *planFile) plan(name string, at *lines) (*Plan, error) {
 			WithHint("leave lengths out, or decode")
 	}
 	p.memory(f, &plan.Fold.Memory)
-	p.unrolled(f, &plan.Fold.Sums)
+	p.unrolled(&f.Unroll, &plan.Fold)
 	p.ends(f, plan)
 	p.at.sort(p.errs)
 	if err := p.errs.Err(); err != nil {

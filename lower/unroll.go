@@ -3,9 +3,12 @@
 package lower
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/dot"
 )
 
 // The sums of unrolled layers where the plan says nothing: the least hardware, in paths of so many levels, of as many
@@ -22,8 +25,8 @@ const (
 var familyWords = []string{"lut6", "lut4"}
 
 // unrolled reads how the sums of unrolled layers are built.
-func (p *planParser) unrolled(f *planFile, out *ir.Sums) {
-	u := &f.Unroll
+func (p *planParser) unrolled(u *unrollFile, fold *FoldPlan) {
+	out := &fold.Sums
 	for _, k := range []struct {
 		key     string
 		in, out *float64
@@ -53,6 +56,9 @@ func (p *planParser) unrolled(f *planFile, out *ir.Sums) {
 		p.fail("unroll.stage_levels", "stages = %d says already where registers are", *u.Stages).Hint =
 			"leave stage_levels out, or stages"
 	}
+	if *u != (unrollFile{}) {
+		fold.SumsFrom = p.at.pos("unroll") + " [unroll]"
+	}
 	out.LUT = []int{6, 4}[p.word("unroll.family", u.Family, familyWords)]
 }
 
@@ -73,4 +79,30 @@ func (t *planText) unrolled(s *ir.Sums) {
 		word = familyWords[1]
 	}
 	t.key(s.LUT == 4, "family", word, "LUTs in front of carries")
+}
+
+// unrolls says whether weights of n are wired into sums. Of a node that keeps multipliers although a rule or the mode
+// asks for sums, a note names the cause; lanes beside the wish are a wish of their own.
+func (l *laner) unrolls(n *ir.Node, a asked, d *ir.Lanes, in, out int) bool {
+	n.HW.Style = d.StyleOf(a.style, in, out)
+	ruled := l.ruled(n)
+	wished := a.style == ir.StyleUnroll || a.shared
+	if n.HW.Style == ir.StyleUnroll || !wished || ruled.in > 0 || ruled.out > 0 ||
+		!n.Op.Traits.Weighted || n.Op.Traits.PerChannel {
+		return n.HW.Style == ir.StyleUnroll
+	}
+	cause := ""
+	switch {
+	case a.shared:
+		cause = "layers with weights of their own share its unit"
+	case dot.KindsOf(n).Window():
+		cause = "there is no unrolled unit of sums over blocks"
+	case !slices.Contains(d.Styles, ir.StyleUnroll):
+		cause = "of convolutions in groups, only depthwise ones have an unrolled unit"
+	default:
+		return false
+	}
+	l.notes = append(l.notes, fmt.Sprintf("%s is not unrolled: %s; it multiplies with in_lanes = %d and out_lanes = %d",
+		n.Name, cause, n.HW.InLanes, n.HW.OutLanes))
+	return false
 }

@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/emit"
 	"lathe/internal/driver"
 	"lathe/internal/whole"
 	"lathe/ir/target"
 	"lathe/lower"
+	"lathe/rtl"
 	"lathe/sim/area"
 )
 
@@ -22,8 +24,9 @@ func (a *App) area() *cobra.Command {
 	var family string
 	var noDSP bool
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
-		Long: "Counts LUT, FF, DSP and block RAM with Yosys, per instance and in total. DIR is a folder that emit-verilog\n" +
-			"wrote; a MODEL is compiled first, as emit-verilog does. Nothing is placed or routed.",
+		Long: "Counts LUT, FF, DSP and block RAM with Yosys, per instance and in total; what the compiler predicts\n" +
+			"of a unit stands beside. DIR is a folder that emit-verilog wrote; a MODEL is compiled first, as emit-verilog\n" +
+			"does. Nothing is placed or routed.",
 		Example: "  lathe area out/\n  lathe area model.onnx --fps 1e5", Args: exactly("DIR|MODEL")}
 	s.add(c, true)
 	s.choices.add(c)
@@ -51,12 +54,32 @@ func (a *App) area() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		predict(r, dir)
 		if err := r.Table(a.Out, areaDepth); err != nil {
 			return err
 		}
 		return a.writeJSON(r)
 	}
 	return a.withJSON(c)
+}
+
+// predict adds what the compiler wrote beside the design of its units; nothing where another program made it.
+func predict(r *area.Report, dir string) {
+	var made struct {
+		Core  string
+		Units []emit.Unit
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "design.json"))
+	if err != nil || json.Unmarshal(text, &made) != nil {
+		return
+	}
+	costs := map[string]rtl.Cost{}
+	for _, u := range made.Units {
+		if u.Cost != nil {
+			costs[u.Instance] = *u.Cost
+		}
+	}
+	r.Predict(made.Core, costs)
 }
 
 // familyOf is the family of the part that the user names or, without one, of that for which the design in dir was made.

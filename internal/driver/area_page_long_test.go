@@ -175,7 +175,7 @@ The balance mode weighs foldings by the cost lines in module headers (grammar: [
 calibrated on single modules with Yosys 0.23, ~synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut~. The tables
 compare their sum over the units of a design with the cells that Yosys counts in the whole design. ~lathe emit-verilog
 MODEL --calibrate calib.npz [--plan PLAN] -o DIR~ writes the prediction for each unit into design.json; ~lathe area DIR~
-counts cells.
+counts cells and prints both for each unit.
 
 ~default~ means no plan (8 bits); the other plans are files of [examples/plans](../examples/plans). Block RAM is counted
 in blocks of 18 Kbit.
@@ -193,8 +193,7 @@ Over these %d designs, LUTs are off by %.1f %% on average and %.1f %% at worst, 
 exact everywhere; block RAMs differ in %d designs. ~make test~ repeats some of the designs (TestPredictedArea).
 
 The least certain are rounding and saturation (shared logic) and small ROMs. The wrapper's ports and TLAST counters (a
-few LUTs per stream) are left out. Unrolled layers are estimated by the number of odd multiples that weights of their
-width need, not by the weights themselves.
+few LUTs per stream) are left out. Unrolled layers are counted chain by chain.
 
 ## Sums of few bits
 

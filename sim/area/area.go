@@ -18,6 +18,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/rtl"
 	"lathe/sim/area/paths"
 )
 
@@ -50,6 +51,8 @@ type Instance struct {
 	Module string `json:"module"` // as written in the source, parameters left out
 	Depth  int    `json:"depth"`  // 0 for the top
 	Cells  Cells  `json:"cells"`  // of the instance and everything inside it
+	// Predicted is what the compiler says of it; nil where it does not, and in reports that Predict has not seen.
+	Predicted *rtl.Cost `json:"predicted,omitempty"`
 }
 
 // Module is one module with one set of parameters.

@@ -96,7 +96,8 @@ func (d *design) total(name string) Cells {
 
 func (d *design) walk(path, name string, depth int) {
 	d.number[name]++
-	d.report.Instances = append(d.report.Instances, Instance{path, sourceName(name), depth, d.total(name)})
+	d.report.Instances = append(d.report.Instances, Instance{Path: path, Module: sourceName(name), Depth: depth,
+		Cells: d.total(name)})
 	for _, instance := range slices.SortedFunc(maps.Keys(d.children[name]), natural) {
 		d.walk(path+"/"+instance, d.children[name][instance], depth+1)
 	}

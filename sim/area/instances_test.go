@@ -4,11 +4,13 @@ package area
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"lathe/internal/diag"
+	"lathe/rtl"
 )
 
 const (
@@ -138,6 +140,15 @@ func TestTable(t *testing.T) {
 	}
 	if strings.Contains(top.String(), "u[9]") || strings.Contains(top.String(), "URAM") {
 		t.Errorf("depth 0 prints\n%s", &top)
+	}
+	if strings.Contains(all.String(), "predicted") {
+		t.Errorf("predictions that nobody made:\n%s", &all)
+	}
+	all.Reset()
+	r.Predict("top", map[string]rtl.Cost{"u[9]": {LUT: 4321, FF: 8765}, "absent": {LUT: 1}})
+	if err := r.Table(&all, 9); err != nil || !strings.Contains(all.String(), "predicted: LUT ") ||
+		!regexp.MustCompile(` 4321 +8765 +u\[9\] \(sub\)`).MatchString(all.String()) {
+		t.Errorf("predictions: %v in\n%s", err, &all)
 	}
 	top.Reset()
 	r.Instances[0].Cells.URAM = 12345
