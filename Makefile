@@ -2,13 +2,13 @@
 # `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
-.PHONY: help setup build wheel demo test long fuzz bench gen replay lint fmt clean
+.PHONY: help setup build wheel demo test long fuzz bench bench-alkaid gen replay lint fmt clean
 # PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...
 PKGS ?= ./...
 FUZZTIME ?= 60s
 
 help: ## lists the targets
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 setup: ## installs the tools and the PJRT plugin that are missing
 	@scripts/setup
@@ -41,6 +41,10 @@ bench: setup ## benchmarks, and at the end what is promised beside what was meas
 	@scripts/setup bench
 	@go test -timeout 1h -run '^$$' -bench . -benchmem -count 3 $(PKGS) \
 	  $(if $(filter ./...,$(PKGS)),| go run ./scripts/benchtable)
+
+bench-alkaid: setup ## constant products beside those of alkaid, by the same synthesis: a section of docs/area.md
+	@scripts/setup alkaid
+	go test -count=1 -timeout 6h -tags long -run '^TestAlkaid$$' -v ./sim/area -update
 
 gen: ## writes the parser and the generated pages of docs/ anew
 	@scripts/parser

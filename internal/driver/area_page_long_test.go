@@ -63,14 +63,21 @@ func TestAreaPage(t *testing.T) {
 		t.Log(page)
 		return
 	}
-	const path = "../../docs/area.md"
+	const path, other = "../../docs/area.md", "\n## Constant matrices\n" // which `make bench-alkaid` writes
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, section, found := strings.Cut(string(have), other); found {
+		page += other + section
+	}
 	if *update {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if have, err := os.ReadFile(path); err != nil || string(have) != page {
-		t.Errorf("docs/area.md is not what is found (%v): %s -update", err, areaCommand)
+	if !*update && string(have) != page {
+		t.Errorf("docs/area.md is not what is found: %s -update", areaCommand)
 	}
 }
 
@@ -225,22 +232,4 @@ the LUTs, mxfp4 1.31 times, but no DSP: where a DSP counts as 108 LUTs, a fifth 
 A lane of a codec, with its output buffer, takes 15 LUTs to ~fixed(8)~ from 16 bits, 53 from ~dfloat(4,3)~, 65 from
 e4m3, 86 from e5m2, 111 to e4m3 and 114 to e5m2. The goal of 40 is met by ~fixed~ alone: decoders buffer 19 and 33
 bits, encoders shift all 16.
-
-## Constant matrices
-
-    go test -count=1 -timeout 2h -tags long -run '^TestConstants$' -v ./sim/area
-
-counts products with constant matrices as ~rtl/cmvm~ makes them: carry chains that share sums, without registers
-(~synth_xilinx -family xcup -flatten -nodsp~). Inputs have 8 bits; a linear congruence makes the coefficients. Cells are
-all positions of the chains; a level is a LUT and its wire, and about forty carries. No layer of a network is built of
-them yet.
-
-| matrix | LUT | cells | levels | solved in |
-|---|--:|--:|--:|--:|
-| 32x5 of 6 bits | 1398 | 1496 | 13.6 | 0.2 s |
-| 16x16 of 8 bits | 2701 | 2906 | 12.5 | 0.4 s |
-| 32x32 of 4 bits | 5384 | 5747 | 12.5 | 0.3 s |
-| 32x32 of 6 bits | 7675 | 8150 | 13.6 | 0.3 s |
-| 16x64 of 6 bits | 7366 | 7985 | 14.7 | 0.4 s |
-| 64x32 of 6 bits | 15065 | 15804 | 15.9 | 0.9 s |
 `

@@ -18,3 +18,14 @@ func NeedCocotb(t testing.TB) string {
 	message{fmt.Sprintf("%s needs cocotb in %s (scripts/setup bench puts it there)", t.Name(), bin), inCI()}.end(t)
 	return ""
 }
+
+// NeedAlkaid returns the Python that has alkaid. It skips t if there is none, also where CI=true: nothing but
+// `make bench-alkaid` installs it.
+func NeedAlkaid(t testing.TB) string {
+	t.Helper()
+	python := filepath.Join(CacheDir(t), "alkaid", "bin", "python")
+	if len(missing([]string{python})) > 0 {
+		message{text: fmt.Sprintf("%s needs alkaid (scripts/setup alkaid puts it there): no %s", t.Name(), python)}.end(t)
+	}
+	return python
+}

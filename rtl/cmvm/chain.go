@@ -102,8 +102,8 @@ func (b *builder) above(place, c int) int {
 		cell := Cell{A: sum.Net, B: count}
 		if len(count.Of) == 0 {
 			cell.B = Count{Of: b.take(c, 1)}
-		} else if b.wide && sum.Net != Zero && n > 0 {
-			if raw := b.plain(c, n); raw != Zero {
+		} else if b.wide && sum.Net != Zero {
+			if raw := b.plain(c, n); raw != Zero || b.alone {
 				cell.A = raw
 				b.put(c, sum)
 			}
@@ -157,13 +157,18 @@ func (b *builder) open(c int) {
 
 // cell puts a cell on top of the chain.
 func (b *builder) cell(cell Cell) {
-	b.chain.Cells = append(b.chain.Cells, cell)
+	n := len(b.chain.Cells)
+	b.all = append(b.all, cell)
+	b.chain.Cells = b.all[len(b.all)-n-1:]
 	b.carry = cell.arrive(b.carry, b.when)
 	c := b.chain.Column + len(b.chain.Cells) - 1
 	b.sums[c] = item{Bit: Bit{Net: b.nets}, at: b.carry}
 	b.times = append(b.times, b.carry)
 	b.nets++
 	b.cells++
+	if cell.bare() {
+		b.bares++
+	}
 }
 
 // end ends the chain below column c, where its carry becomes a bit.

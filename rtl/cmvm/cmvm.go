@@ -28,12 +28,13 @@ type Problem struct {
 	Group int
 	// Levels bounds the longest path, in the units of Graph.Levels; 0: no bound, the least hardware.
 	Levels float64
-	// Effort is how many ways each heap of bits is added up, to keep the best; 0: DefaultEffort.
+	// Effort is how many ways each heap of bits is added up, to keep the best; 0: DefaultEffort. A quarter as many ways
+	// to share sums are tried at most.
 	Effort int
 }
 
 // DefaultEffort is the number of settings that are tried for a heap.
-const DefaultEffort = 64
+const DefaultEffort = 128
 
 // maxBits bounds every sum, so that all of them fit an int64.
 const maxBits = 62

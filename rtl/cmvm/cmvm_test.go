@@ -3,12 +3,15 @@
 package cmvm
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"lathe/internal/tools"
 	"lathe/rtl/cmvm/cmvmtest"
@@ -22,14 +25,19 @@ func same(n int, r Range) []Range {
 	return list
 }
 
-// sizes are those of the matrices of cmvmtest: cells of carry chains, at most, for inputs of eight bits.
-var sizes = []struct{ in, out, width, cells int }{
-	{32, 5, 6, 1510},
-	{16, 16, 8, 2930},
-	{32, 32, 4, 5770},
-	{32, 32, 6, 8160},
-	{16, 64, 6, 8070},
-	{64, 32, 6, 15810},
+// sizes are those of the matrices of cmvmtest: cells of carry chains, at most, for inputs of eight bits, without bounds
+// on the levels and with them.
+var sizes = []struct {
+	in, out, width, cells int
+	levels                float64
+	within                int
+}{
+	{32, 5, 6, 1480, 10.07, 1580},
+	{16, 16, 8, 2890, 10.12, 2965},
+	{32, 32, 4, 5685, 10.93, 5740},
+	{32, 32, 6, 8040, 12.79, 8045},
+	{16, 64, 6, 7960, 9.81, 8130},
+	{64, 32, 6, 15800, 12.97, 15870},
 }
 
 func TestSizes(t *testing.T) {
@@ -38,147 +46,63 @@ func TestSizes(t *testing.T) {
 			break
 		}
 		p := Problem{Matrix: cmvmtest.Matrix(c.in, c.out, c.width), Inputs: same(c.in, Range{-128, 127}), Group: 5}
-		cost := agrees(t, p, 1024).Cost()
-		t.Logf("%dx%d of %d bits: %+v", c.in, c.out, c.width, cost)
-		if cost.Cells > c.cells {
-			t.Errorf("%dx%d of %d bits: %d cells, at most %d expected", c.in, c.out, c.width, cost.Cells, c.cells)
-		}
-	}
-}
-
-// agrees solves p and compares the graph with the product, for random and extreme inputs.
-func agrees(t *testing.T, p Problem, vectors int) *Graph {
-	t.Helper()
-	g, err := Solve(p)
-	if err != nil {
-		t.Fatalf("%v of %v: %v", p.Matrix, p.Inputs, err)
-	}
-	r := rand.New(rand.NewPCG(1, uint64(len(p.Inputs))))
-	for range (vectors + 63) / 64 {
-		x := make([][]int64, len(p.Inputs))
-		for i, in := range p.Inputs {
-			for range 64 {
-				x[i] = append(x[i], draw(r, in))
-			}
-		}
-		y := g.EvalMany(x)
-		for o, row := range p.Matrix {
-			for k := range 64 {
-				want := int64(0)
-				for i, w := range row {
-					want += w * x[i][k]
-				}
-				if p.Scale != nil {
-					want *= p.Scale[o]
-				}
-				if p.Bias != nil {
-					want += p.Bias[o]
-				}
-				if y[o][k] != want {
-					t.Fatalf("%v of %v: output %d is %d, not %d", p.Matrix, p.Inputs, o, y[o][k], want)
-				}
-			}
-		}
-	}
-	return g
-}
-
-// draw is often an end of the range, or near zero.
-func draw(r *rand.Rand, in Range) int64 {
-	switch r.IntN(8) {
-	case 0:
-		return in.Lo
-	case 1:
-		return in.Hi
-	case 2:
-		return max(in.Lo, min(in.Hi, r.Int64N(3)-1))
-	}
-	return in.Lo + r.Int64N(in.Hi-in.Lo+1)
-}
-
-// TestRandom solves matrices of all kinds: zero and equal rows, multiples of others, powers of two, few and many bits,
-// and inputs that are constant, narrow, of one sign or of both.
-func TestRandom(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	cases, most := 300, 12
-	if tools.Long {
-		cases, most = 3000, 128
-	}
-	for range cases {
-		p := Problem{Group: []int{3, 5}[r.IntN(2)], Effort: 1 + r.IntN(8)}
-		n, m, width := 1+r.IntN(most), 1+r.IntN(most), 1+r.IntN(16)
-		for range n {
-			lo, hi := r.Int64N(512)-256, r.Int64N(512)-256
-			if r.IntN(8) == 0 {
-				hi = lo
-			}
-			p.Inputs = append(p.Inputs, Range{min(lo, hi), max(lo, hi)})
-		}
-		for o := range m {
-			p.Bias = append(p.Bias, (r.Int64N(1<<12)-1<<11)*r.Int64N(2))
-			p.Matrix = append(p.Matrix, row(r, n, width, p.Matrix[:o]))
-		}
-		if r.IntN(4) == 0 {
-			for range m {
-				p.Scale = append(p.Scale, r.Int64N(1<<(1+r.IntN(16)))-r.Int64N(8))
-			}
-		}
-		agrees(t, p, 256)
-	}
-}
-
-func row(r *rand.Rand, n, width int, before [][]int64) []int64 {
-	w := make([]int64, n)
-	kind := r.IntN(10)
-	for i := range w {
-		switch {
-		case kind == 0:
-		case kind == 1 && len(before) > 0:
-			w[i] = before[len(before)-1][i]
-		case kind == 2 && len(before) > 0:
-			w[i] = -4 * before[0][i]
-		case kind == 3:
-			w[i] = 1 << r.IntN(width)
-		case kind == 4 && r.IntN(4) > 0:
-		default:
-			w[i] = r.Int64N(1<<width) - 1<<(width-1)
-		}
-	}
-	return w
-}
-
-// TestAllSmall solves every 2x2 matrix of -2 to 2 for every pair of inputs.
-func TestAllSmall(t *testing.T) {
-	in := []Range{{-2, 1}, {0, 3}}
-	for i := range 625 {
-		m := [][]int64{{int64(i%5) - 2, int64(i/5%5) - 2}, {int64(i/25%5) - 2, int64(i/125) - 2}}
-		g, err := Solve(Problem{Matrix: m, Inputs: in, Bias: []int64{int64(i % 3), -1}, Group: 5, Effort: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for a := in[0].Lo; a <= in[0].Hi; a++ {
-			for b := in[1].Lo; b <= in[1].Hi; b++ {
-				y := g.Eval([]int64{a, b})
-				want := []int64{m[0][0]*a + m[0][1]*b + int64(i%3), m[1][0]*a + m[1][1]*b - 1}
-				if !cmp.Equal(y, want) {
-					t.Fatalf("%v of %d, %d: %v, not %v", m, a, b, y, want)
-				}
+		for _, bound := range []struct {
+			levels float64
+			cells  int
+		}{{0, c.cells}, {c.levels, c.within}} {
+			p.Levels = bound.levels
+			cost := agrees(t, p, 1024).Cost()
+			t.Logf("%dx%d of %d bits: %+v", c.in, c.out, c.width, cost)
+			if cost.Cells > bound.cells || p.Levels > 0 && cost.Levels > p.Levels {
+				t.Errorf("%dx%d of %d bits: %+v, at most %d cells and %g levels expected", c.in, c.out, c.width, cost,
+					bound.cells, bound.levels)
 			}
 		}
 	}
 }
 
+// TestQueue holds the order of bids, some of which come between those that are taken.
+func TestQueue(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, tie := range []uint64{0, 5} {
+		q := queue{tie: tie}
+		var all []bid
+		for range 2000 {
+			for range r.IntN(3) {
+				b := bid{float64(r.IntN(80)) / 8, r.Uint64N(1000), int32(r.IntN(4)), false}
+				q.push(b)
+				all = append(all, b)
+			}
+			slices.SortFunc(all, func(a, b bid) int {
+				return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(b.n, a.n), cmp.Compare(a.key^tie, b.key^tie))
+			})
+			if q.settle() != (len(all) > 0) {
+				t.Fatalf("%d bids, and settle says otherwise", len(all))
+			}
+			if len(all) == 0 {
+				continue
+			}
+			if gain, got := q.highest(), q.pop(); gain != all[0].gain || got != all[0] {
+				t.Fatalf("%+v, not %+v", got, all[0])
+			}
+			all = all[1:]
+		}
+	}
+}
+
+// TestRepeats solves on all processors and on one.
 func TestRepeats(t *testing.T) {
 	p := Problem{Matrix: cmvmtest.Matrix(16, 16, 8), Inputs: same(16, Range{-128, 127}), Group: 5}
 	a, err := Solve(p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b, err := Solve(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(a, b); diff != "" {
+	if diff := gocmp.Diff(a, b); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -50,6 +50,7 @@ type setting struct {
 	late  float64 // levels that a bit may lack which a chain takes beside sums of the one before
 	last  int     // bits of the column in which a chain begins once all bits are there
 	wide  bool    // chains of counts take bits that are there rather than sums of the chain before
+	alone bool    // they never take these sums
 }
 
 // settings are tried in this order, the usual ones first.
@@ -59,12 +60,13 @@ var settings = func() (all []setting) {
 			for _, low := range []int{4, 3, 2, 5, 6} {
 				for _, need := range []int{6, 5, 7, 4} {
 					for _, slack := range []float64{0.35, 1, 0.7, 2} {
-						all = append(all, setting{need, slack, low, late, last, false})
+						all = append(all, setting{need, slack, low, late, last, false, false})
 					}
 				}
 				for _, need := range []int{6, 8, 10} {
 					for _, slack := range []float64{0, 0.35} {
-						all = append(all, setting{need, slack, low, late, last, true})
+						all = append(all, setting{need, slack, low, late, last, true, false},
+							setting{need, slack, low, late, last, true, true})
 					}
 				}
 			}
@@ -77,7 +79,7 @@ var settings = func() (all []setting) {
 		j := int(x>>8) % (i + 1)
 		all[i], all[j] = all[j], all[i]
 	}
-	return append([]setting{{6, 1, 4, 1, 2, false}}, all...)
+	return append([]setting{{6, 1, 4, 1, 2, false, false}}, all...)
 }()
 
 // A built heap: its chains, whose own nets count from first, and a bit a column.
@@ -87,27 +89,57 @@ type built struct {
 	out    []item
 	cells  int
 	levels float64
+	bares  int
+	rounds int // before the last chain
 }
 
-// best builds h in several ways and keeps the one with the fewest cells within the limit, else the one of least levels.
+// best builds h in several ways and keeps the cheapest within the limit, a bare cell at half the price. Half of the
+// ways have one setting for all rounds; the others change that of a round, or of all from one on. Where none keeps to
+// the limit there are more of them, for the one of least levels.
 func (h *heap) best(first Net, effort int, limit float64) *built {
-	var best *built
+	for _, column := range h.columns {
+		slices.SortStableFunc(column, earlier)
+	}
 	price := func(b *built) float64 {
 		if limit > 0 && b.levels > limit {
 			return 1e6 * b.levels
 		}
-		return float64(b.cells) + 0.01*b.levels
+		return float64(b.cells) - 0.5*float64(b.bares) + 0.01*b.levels
 	}
-	for _, s := range settings[:min(effort, len(settings))] {
-		b := h.build(first, s)
-		if best == nil || price(b) < price(best) {
-			best = b
+	best, trial := new(builder), new(builder)
+	var plan []setting
+	for i := 0; i < effort || i < 4*effort && limit > 0 && best.levels > limit; i++ {
+		next := []setting{settings[i%len(settings)]}
+		if i >= (effort+1)/2 {
+			next = vary(plan, best.rounds, uint32(i))
+		}
+		trial.build(h, first, next)
+		if i == 0 || price(&trial.built) < price(&best.built) || len(next) > 1 && price(&trial.built) == price(&best.built) {
+			best, trial, plan = trial, best, next
 		}
 		if len(best.chains) < 2 {
 			break // no choice
 		}
 	}
-	return best
+	return &best.built
+}
+
+// vary changes the setting of a round of a plan, or of all rounds from one on.
+func vary(plan []setting, rounds int, x uint32) []setting {
+	draw := func(n int) int {
+		x = x*1664525 + 1013904223
+		return int(x>>8) % n
+	}
+	draw(1)
+	next := slices.Clone(plan)
+	for len(next) < rounds {
+		next = append(next, next[len(next)-1])
+	}
+	s, from, all := settings[draw(len(settings))], draw(len(next)), draw(2) == 0
+	for i := from; i < len(next) && (all || i == from); i++ {
+		next[i] = s
+	}
+	return next
 }
 
 // A builder is a heap on its way to a bit a column.
@@ -122,23 +154,31 @@ type builder struct {
 	carry  float64   // when that of the chain is there
 	first  Net       // of its own
 	times  []float64 // of its own nets
+	all    []Cell    // of all chains
+	of     []Bit     // of all cells
 }
 
-func (h *heap) build(first Net, s setting) *built {
+// build adds h up, whose columns are in order, with the settings of a plan, the last of which goes on.
+func (b *builder) build(h *heap, first Net, plan []setting) {
 	n := len(h.columns)
-	b := &builder{setting: s, sums: make([]item, n)}
 	b.group, b.k, b.at, b.nets, b.first = h.group, h.k, h.at, first, first
-	for p := range b.places {
-		b.places[p] = make([]Count, n+3)
+	b.chains, b.out, b.cells, b.levels, b.rounds, b.bares = b.chains[:0], b.out[:0], 0, 0, 0, 0
+	b.times, b.all, b.of = b.times[:0], b.all[:0], b.of[:0]
+	if b.columns == nil {
+		b.columns, b.sums = make([][]item, n), make([]item, n)
+		for p := range b.places {
+			b.places[p] = make([]Count, n+3)
+		}
 	}
-	for _, column := range h.columns {
-		column = slices.Clone(column)
-		slices.SortStableFunc(column, earlier)
-		b.columns = append(b.columns, column)
+	for c, column := range h.columns {
+		b.columns[c] = append(b.columns[c][:0], column...)
 	}
 	for !b.flat() {
+		b.setting = plan[min(b.rounds, len(plan)-1)]
+		b.rounds++
 		b.round()
 	}
+	clear(b.sums)
 	b.ripple()
 	for c, column := range b.columns {
 		bit := item{Bit: Bit{Net: Zero, Not: b.constant(c)}}
@@ -148,7 +188,6 @@ func (h *heap) build(first Net, s setting) *built {
 		}
 		b.out = append(b.out, bit)
 	}
-	return &b.built
 }
 
 func earlier(a, b item) int {
@@ -197,8 +236,13 @@ func (b *builder) put(c int, x item) {
 	if c >= len(b.columns) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(b.columns[c], x, earlier)
-	b.columns[c] = slices.Insert(b.columns[c], at, x)
+	column := append(b.columns[c], x)
+	i := len(column) - 1
+	for ; i > 0 && earlier(x, column[i-1]) < 0; i-- { // it is mostly one of the last
+		column[i] = column[i-1]
+	}
+	column[i] = x
+	b.columns[c] = column
 }
 
 // ready is the number of bits of column c that are there.
@@ -212,12 +256,12 @@ func (b *builder) ready(c int) int {
 
 // take takes the earliest n items out of column c.
 func (b *builder) take(c, n int) []Bit {
-	var list []Bit
+	from := len(b.of)
 	for _, x := range b.columns[c][:n] {
-		list = append(list, x.Bit)
+		b.of = append(b.of, x.Bit)
 	}
 	b.columns[c] = slices.Delete(b.columns[c], 0, n)
-	return list
+	return b.of[from:len(b.of):len(b.of)]
 }
 
 // plain takes the latest plain bit among the first n items of column c out, or gives Zero.

@@ -53,6 +53,7 @@ const sharedLevels = 2
 type sharing struct {
 	worth  float64 // of a bit less in a heap, in cells
 	levels int     // of sums that stand in a row
+	tie    uint64  // which of equal patterns goes first
 }
 
 // A sharer finds what rows have in common. Greedily, the pattern that saves most becomes a node, until none saves.
@@ -67,8 +68,9 @@ type sharer struct {
 	sharing
 }
 
-func newSharer(matrix [][]int64, inputs []Range, how sharing) *sharer {
-	s := &sharer{inputs: inputs, sharing: how}
+// newSharer counts the patterns of a matrix.
+func newSharer(matrix [][]int64, inputs []Range) *sharer {
+	s := &sharer{inputs: inputs, sharing: sharing{levels: sharedLevels}}
 	for i, r := range inputs {
 		s.nodes = append(s.nodes, node{form: []part{{int32(i), 1}}, Range: r})
 	}
@@ -85,13 +87,25 @@ func newSharer(matrix [][]int64, inputs []Range, how sharing) *sharer {
 			each(minus, func(j int) { s.add(o, int32(i), j, true) })
 		}
 	}
-	s.loaded = true
-	for i := range s.counts.slots {
-		if c := &s.counts.slots[i]; c.n >= 2 {
-			s.bid(c)
+	return s
+}
+
+// shared is what one way of sharing makes of what s has counted, which stays as it is.
+func (s *sharer) shared(how sharing) *sharer {
+	t := &sharer{inputs: s.inputs, nodes: slices.Clone(s.nodes), loaded: true, sharing: how}
+	t.counts = tally{slices.Clone(s.counts.slots), s.counts.used}
+	t.queue.tie = how.tie
+	for o := range s.rows {
+		t.rows = append(t.rows, slices.Clone(s.rows[o]))
+		t.active = append(t.active, slices.Clone(s.active[o]))
+	}
+	for i := range t.counts.slots {
+		if c := &t.counts.slots[i]; c.n >= 2 {
+			t.bid(c)
 		}
 	}
-	return s
+	t.share()
+	return t
 }
 
 // each calls f with the places of ones in v, upwards.
@@ -182,48 +196,53 @@ func (s *sharer) bid(c *slot) {
 
 // gain is how many cells a pattern saves that occurs n times: bits of heaps, less its adder.
 func (s *sharer) gain(p pattern, n int32) float64 {
-	w := bitsOf(s.sum(p).Range)
+	w := bitsOf(s.rangeOf(p))
 	saved := bitsOf(s.nodes[p.a].Range) + bitsOf(s.nodes[p.b].Range) - w
 	return s.worth*float64(n)*float64(saved) - float64(w-p.shift-1)
+}
+
+// rangeOf is the range of a pattern.
+func (s *sharer) rangeOf(p pattern) Range {
+	r := newReach(0)
+	s.parts(p, func(t part) { r.add(t.by, s.inputs[t.input]) })
+	return r.Range
 }
 
 // sum is the node of a pattern.
 func (s *sharer) sum(p pattern) node {
 	a, b := &s.nodes[p.a], &s.nodes[p.b]
-	n := node{a: p.a, b: p.b, shift: p.shift, minus: p.minus, level: max(a.level, b.level) + 1}
+	n := node{a: p.a, b: p.b, shift: p.shift, minus: p.minus, level: max(a.level, b.level) + 1, Range: s.rangeOf(p)}
+	n.form = make([]part, 0, len(a.form)+len(b.form))
+	s.parts(p, func(t part) { n.form = append(n.form, t) })
+	return n
+}
+
+// parts calls f with those of a pattern, ascending.
+func (s *sharer) parts(p pattern, f func(t part)) {
+	a, b := s.nodes[p.a].form, s.nodes[p.b].form
 	by := int64(1) << p.shift
 	if p.minus {
 		by = -by
 	}
-	i, j := 0, 0
-	for i < len(a.form) || j < len(b.form) {
+	for len(a) > 0 || len(b) > 0 {
 		var t part
 		switch {
-		case j == len(b.form) || i < len(a.form) && a.form[i].input < b.form[j].input:
-			t = a.form[i]
-			i++
-		case i == len(a.form) || b.form[j].input < a.form[i].input:
-			t = part{b.form[j].input, b.form[j].by * by}
-			j++
+		case len(b) == 0 || len(a) > 0 && a[0].input < b[0].input:
+			t, a = a[0], a[1:]
+		case len(a) == 0 || b[0].input < a[0].input:
+			t, b = part{b[0].input, b[0].by * by}, b[1:]
 		default:
-			t = part{a.form[i].input, a.form[i].by + b.form[j].by*by}
-			i, j = i+1, j+1
+			t, a, b = part{a[0].input, a[0].by + b[0].by*by}, a[1:], b[1:]
 		}
 		if t.by != 0 {
-			n.form = append(n.form, t)
+			f(t)
 		}
 	}
-	r := newReach(0)
-	for _, t := range n.form {
-		r.add(t.by, s.inputs[t.input])
-	}
-	n.Range = r.Range
-	return n
 }
 
 // share turns patterns into nodes as long as one saves cells.
 func (s *sharer) share() {
-	for len(s.queue) > 0 {
+	for s.queue.settle() {
 		best := s.queue.pop()
 		p := unpack(best.key)
 		slot := s.counts.slot(best.key)
@@ -238,7 +257,7 @@ func (s *sharer) share() {
 		gain := s.gain(p, n)
 		switch {
 		case n < 2 || gain <= 0:
-		case gain < best.gain && len(s.queue) > 0 && gain < s.queue[0].gain:
+		case gain < best.gain && s.queue.settle() && gain < s.queue.highest():
 			slot.queued = max(slot.queued, slot.n)
 			s.queue.push(bid{gain, best.key, slot.n, true})
 		default:

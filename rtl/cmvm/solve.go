@@ -5,9 +5,9 @@ package cmvm
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -16,57 +16,6 @@ type term struct {
 	node  int32
 	shift int
 	minus bool
-}
-
-// A solver turns what a sharer found into chains.
-type solver struct {
-	*Problem
-	*sharer
-	members []member  // of the outputs
-	unique  [][]int64 // rows
-	users   []int     // outputs of a row
-	whole   []bool    // rows that are summed by themselves, for several outputs or to be scaled
-	sums    [][]term  // of the nodes that are sums
-	uses    []int
-	words   []Word // of nodes
-	at      []float64
-	graph   *Graph
-}
-
-// Solve finds a small graph. Two calls give the same one. It is an error if no graph keeps to p.Levels, or if sums may
-// have more than 62 bits.
-func Solve(p Problem) (*Graph, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	ways := []sharing{{0.65, sharedLevels}, {0.85, sharedLevels}}
-	if p.Levels > 0 {
-		ways = append(ways, sharing{0.65, 1}, sharing{})
-	}
-	var best *Graph
-	least, fewest := math.Inf(1), 0
-	for _, how := range ways {
-		g := p.solve(how)
-		c := g.Cost()
-		least = min(least, c.Levels)
-		if (p.Levels == 0 || c.Levels <= p.Levels) && (best == nil || c.Cells < fewest) {
-			best, fewest = g, c.Cells
-		}
-	}
-	if best == nil {
-		return nil, fmt.Errorf("no sum of %.4g levels was found; the shortest has %.4g", p.Levels, least)
-	}
-	return best, nil
-}
-
-func (p *Problem) solve(how sharing) *Graph {
-	s := &solver{Problem: p, graph: &Graph{Nets: 1}, at: []float64{0}}
-	inputs, bias := s.wire()
-	s.distinct()
-	s.sharer = newSharer(s.unique, inputs, how)
-	s.share()
-	s.assemble(s.inline(), bias)
-	return s.graph
 }
 
 // A member is an output whose products are those of a row, shifted, or their negative.
@@ -136,15 +85,16 @@ func (s *solver) wire() (inputs []Range, bias []int64) {
 	return inputs, bias
 }
 
-// inline puts nodes that are used once where they are used, and gives the sums of the rows.
-func (s *solver) inline() (rows [][]term) {
+// inline puts nodes that are used once where they are used, and gives the sums of the rows. Row o takes no shared sums
+// of a level above deep[o].
+func (s *solver) inline(deep []int) (rows [][]term) {
 	s.sums = make([][]term, len(s.nodes))
 	s.uses = make([]int, len(s.nodes))
 	for o := range s.rows {
 		var row []term
 		for n, at := range s.rows[o] {
-			each(at.plus, func(j int) { row = append(row, term{int32(n), j, false}) })
-			each(at.minus, func(j int) { row = append(row, term{int32(n), j, true}) })
+			each(at.plus, func(j int) { row = s.open(row, term{int32(n), j, false}, deep[o]) })
+			each(at.minus, func(j int) { row = s.open(row, term{int32(n), j, true}, deep[o]) })
 		}
 		rows = append(rows, row)
 		for _, t := range row {
@@ -165,6 +115,16 @@ func (s *solver) inline() (rows [][]term) {
 		rows[o] = s.expand(row)
 	}
 	return rows
+}
+
+// open adds a term to a row, or those of a node above a level.
+func (s *solver) open(row []term, t term, level int) []term {
+	x := &s.nodes[t.node]
+	if x.level <= level {
+		return append(row, t)
+	}
+	row = s.open(row, term{x.a, t.shift, t.minus}, level)
+	return s.open(row, term{x.b, t.shift + x.shift, t.minus != x.minus}, level)
 }
 
 // expand replaces the nodes of a sum that are used nowhere else.
@@ -250,7 +210,7 @@ func (s *solver) build(jobs []job, limit float64) {
 			defer wait.Done()
 			for i := range next {
 				if results[i] = s.adder(&jobs[i], first); results[i] == nil {
-					results[i] = s.heap(&jobs[i]).best(first, s.Effort, limit)
+					results[i] = s.heap(&jobs[i]).best(first, s.effort, limit)
 				}
 			}
 		}()
@@ -328,14 +288,15 @@ func (s *solver) place(j *job, b *built, first Net) {
 		if c.Carry != Zero {
 			c.Carry += by
 		}
+		c.Cells = slices.Clone(c.Cells)
 		for i := range c.Cells {
 			cell := &c.Cells[i]
 			cell.A = move(cell.A)
-			of := make([]Bit, len(cell.B.Of))
-			for k, x := range cell.B.Of {
-				of[k] = Bit{move(x.Net), x.Not}
+			from := len(s.bits)
+			for _, x := range cell.B.Of {
+				s.bits = append(s.bits, Bit{move(x.Net), x.Not})
 			}
-			cell.B.Of = of
+			cell.B.Of = s.bits[from:len(s.bits):len(s.bits)]
 		}
 		c.arrive(s.at, func(n Net) float64 { return s.at[n] })
 		s.graph.Chains = append(s.graph.Chains, c)

@@ -4,7 +4,6 @@ package sums
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -135,36 +134,4 @@ func bench(r *rand.Rand, p *cmvm.Problem, g *cmvm.Graph, rows int) (text, want s
 	}
 	return fmt.Sprintf("module bench;\n%s  sums dut (%s);\n  initial begin\n%s  end\nendmodule\n", head.String(),
 		strings.TrimPrefix(ports.String(), ", "), body.String()), all.String()
-}
-
-// TestProof has a solver of Boolean formulas prove small modules equal to their products.
-func TestProof(t *testing.T) {
-	tools.Need(t, "yosys")
-	r := rand.New(rand.NewPCG(5, 6))
-	for range tools.Sample(2, 40) {
-		p := cmvm.Problem{Group: 5, Effort: 2, Inputs: []cmvm.Range{{Lo: -8, Hi: 7}, {Lo: 0, Hi: 15}, {Lo: -8, Hi: 7}}}
-		var spec strings.Builder
-		for o := range 3 {
-			row := []int64{r.Int64N(16) - 8, r.Int64N(16) - 8, r.Int64N(16)}
-			p.Matrix = append(p.Matrix, row)
-			fmt.Fprintf(&spec, "  wire signed [15:0] z%d =\n      (%d) * $signed(x0) + (%d) * $signed({1'b0, x1}) + (%d) * "+
-				"$signed(x2);\n", o, row[0], row[1], row[2])
-		}
-		g := solved(t, p)
-		ports, same := "", "1'b1"
-		for o, w := range g.Outputs {
-			if len(w.Bits) == 0 {
-				continue
-			}
-			ports += fmt.Sprintf(", .y%d(y%d)", o, o)
-			fmt.Fprintf(&spec, "  wire [%d:0] y%d;\n", len(w.Bits)-1, o)
-			same += fmt.Sprintf(" && z%d[%d:0] == y%d", o, len(w.Bits)-1, o)
-		}
-		dir := t.TempDir()
-		write(t, dir, "sums.sv", Module("sums", g, g.Pipeline(math.Inf(1), 0))+
-			fmt.Sprintf("module miter (input [3:0] x0, x1, x2, output same);\n%s"+
-				"  sums dut (.x0(x0), .x1(x1), .x2(x2)%s);\n  assign same = %s;\nendmodule\n", spec.String(), ports, same))
-		run(t, dir, "yosys", "-q", "-p",
-			"read_verilog -sv sums.sv; prep -flatten -top miter; sat -verify -prove same 1 miter")
-	}
 }
