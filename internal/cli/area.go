@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ func (a *App) area() *cobra.Command {
 	var s sourceFlags
 	var family string
 	var noDSP bool
+	var timeout time.Duration
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
 		Long: "Counts LUT, FF, DSP and block RAM with Yosys, per instance and in total; what the compiler predicts\n" +
 			"of a unit stands beside. DIR is a folder that emit-verilog wrote; a MODEL is compiled first, as emit-verilog\n" +
@@ -32,7 +34,11 @@ func (a *App) area() *cobra.Command {
 	s.choices.add(c)
 	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the part unless given")
 	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
+	c.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "for Yosys; large unrolled designs need more")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if timeout <= 0 {
+			return usagef("--timeout must be positive")
+		}
 		p := progress{app: a}
 		defer p.finish()
 		dir, done, err := a.designFolder(c.Context(), &s, args[0], &p)
@@ -49,7 +55,8 @@ func (a *App) area() *cobra.Command {
 				return err
 			}
 		}
-		r, err := area.Count(c.Context(), dir, files, top, area.Options{Family: family, NoDSP: noDSP, Progress: p.yosys()})
+		r, err := area.Count(c.Context(), dir, files, top, area.Options{Family: family, NoDSP: noDSP,
+			Timeout: timeout, Progress: p.yosys()})
 		p.finish()
 		if err != nil {
 			return err

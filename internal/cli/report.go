@@ -163,7 +163,7 @@ func (a *App) measure(ctx context.Context, job *driver.Job, p *progress) (*drive
 		return nil, err
 	}
 	if m.Area, err = countCells(ctx, job.HW, p); err != nil {
-		if !absent(err) {
+		if !absent(err) && diag.CodeOf(err) != area.CodeTimeout {
 			return nil, err
 		}
 		m.Missing = append(m.Missing, "Area: "+firstLine(err.Error()))

@@ -95,7 +95,7 @@ func (l *Layer) Unit() *rtl.Unit {
 		n, _ := c.luts(l.sums[o])
 		b.Sums.LUTs += n
 	}
-	b.Cost = rtl.Cost{LUT: b.Sums.LUTs + 3 + l.pipe.Rows, FF: 2*out + 2 + b.Sums.Registers + l.pipe.Rows}
+	b.Cost = rtl.Cost{LUT: b.Sums.LUTs + out + 3 + l.pipe.Rows, FF: 2*out + 2 + b.Sums.Registers + l.pipe.Rows}
 	b.Module = l.module(in, out)
 	return &rtl.Unit{Body: b}
 }

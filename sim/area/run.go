@@ -81,7 +81,7 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	switch {
 	case errors.Is(err, child.ErrTimeout):
 		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
-			WithHint("a flat or fully unrolled design can take minutes: count its modules one by one, or allow more time")
+			WithHint("a flat or unrolled design can take minutes: lathe area has --timeout")
 	case ctx.Err() != nil:
 		_ = whole.Remove(r.folder) // nobody asks why
 		return ctx.Err()
