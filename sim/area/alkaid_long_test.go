@@ -152,8 +152,9 @@ var constantsHead = strings.ReplaceAll(`
 
 installs [alkaid](https://github.com/calad0i/alkaid) 0.8.2 (once called da4ml), has it and ~rtl/cmvm~ make products of
 int8 inputs with constant matrices, without registers, maps both texts in one run by the same command
-(~synth_xilinx -family xcup -flatten -nodsp -nowidelut~), and writes this section. A linear congruence makes the
-coefficients. Both solve in one thread; times are of the processor and vary, everything else repeats.
+(~synth_xilinx -family xcup -flatten -nodsp -nowidelut~), and writes this section. Unrolled layers are such products
+([unrolled.md](unrolled.md)). A linear congruence makes the coefficients. Both solve in one thread; times are of the
+processor and vary, everything else repeats.
 
 Cells are LUTs and the positions of carry chains that add a bare net to a carry, which Yosys counts as no LUT but a
 device passes through one. "Fused" is alkaid's own estimate of its cells where pairs of adders become ternary ones:
