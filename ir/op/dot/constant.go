@@ -146,24 +146,19 @@ func (s *solved) unit(l *sums.Layer) (*rtl.Unit, error) {
 // known.
 func rangesOf(n *ir.Node) []cmvm.Range {
 	r := codesIn(n.Args[0])
-	if _, channels := perChannel(n); len(r) != channels {
+	if last := len(n.Args[0].Type.Shape) - 1; !byLast(n) || len(r) != n.Args[0].Type.Shape[last] {
 		return []cmvm.Range{union(r)}
 	}
 	return r
 }
 
-// perChannel is how many channels a row of the weights of n reads, and how many channels there are.
-func perChannel(n *ir.Node) (row, all int) {
-	shape := n.Args[1].Type.Shape
-	row = shape[len(shape)-1]
-	if len(shape) == 2 {
-		return row, row
-	}
-	axis, _ := n.ChannelAxis()
-	return row, n.Args[0].Type.Shape[axis]
+// byLast says that n sums along the last axis of its argument, and gives its rows along the last axis of the result.
+func byLast(n *ir.Node) bool {
+	last := n.LastOf()
+	return len(n.Args[1].Type.Shape) == 2 && last == nil || last != nil && *last
 }
 
-// codesIn are the ranges of the codes of the channels of x, or one for all.
+// codesIn are the ranges of the codes of x along its last axis, or one for all.
 func codesIn(x *ir.Node) []cmvm.Range {
 	switch t := x.Op.Traits; {
 	case t.Ring != ir.NoRing || x.HW.Unit != "":
@@ -171,7 +166,7 @@ func codesIn(x *ir.Node) []cmvm.Range {
 		return codesIn(x.Args[0])
 	case t.KeepsCodes:
 		return []cmvm.Range{union(codesIn(x.Args[0]))}
-	case t.Weighted && !x.Type.IsFloat() && x.Args[1].IsConst() && !KindsOf(x).Window():
+	case t.Weighted && byLast(x) && x.Args[1].IsConst() && !KindsOf(x).Window():
 		if r := codesOut(x); r != nil {
 			return r
 		}
@@ -196,13 +191,14 @@ func codesOut(x *ir.Node) []cmvm.Range {
 		return nil
 	}
 	in, out := rangesOf(x), make([]cmvm.Range, c.Out)
-	row, all := perChannel(x)
+	weights, shape := x.Args[1].Type.Shape, x.Args[0].Type.Shape
+	row, all := weights[len(weights)-1], shape[len(shape)-1] // channels that a row reads, and all
 	for o, ch := range c.Channels {
 		first := o / (c.Out * row / all) * row // of its group of channels
 		var sum cmvm.Range
 		for j, w := range c.Weights[o*c.In : (o+1)*c.In] {
 			r := in[(first+j%row)%len(in)]
-			if len(x.Args[1].Type.Shape) > 2 {
+			if len(weights) > 2 {
 				r = union([]cmvm.Range{r, {Lo: m.data.zero, Hi: m.data.zero}}) // padding
 			}
 			ends := cmvm.Range{Lo: w * r.Lo, Hi: w * r.Hi}
