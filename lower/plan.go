@@ -190,7 +190,7 @@ func DefaultPlan() *Plan {
 		},
 		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial", Images: 1,
 			Memory: MemoryPlan{Weights: "rom", Ram: "auto", AXIBits: defaultAXI, Burst: defaultBurst},
-			Sums:   ir.Sums{StageLevels: usualStageLevels, Effort: usualEffort, LUT: 6}},
+			Sums:   usualSums},
 	}
 }
 

@@ -9,16 +9,17 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/dot"
+	"lathe/rtl/cmvm"
 )
 
-// The sums of unrolled layers where the plan says nothing: the least hardware, in paths of so many levels, of as many
-// ways of adding up as lower effort takes.
+// Bounds of [unroll].
 const (
-	usualStageLevels = 4.0
-	usualEffort      = 64
-	mostEffort       = 1024
-	mostStages       = 64
+	mostEffort = 1024
+	mostStages = 64
 )
+
+// usualSums are the defaults of [unroll]: the least hardware.
+var usualSums = ir.Sums{StageLevels: dot.StageLevels, Effort: cmvm.DefaultEffort, LUT: 6}
 
 // familyWords are the LUTs that stand in front of carries: of six inputs in the series that the plan's parts belong to,
 // of four in ECP5 and iCE40.
@@ -71,9 +72,9 @@ func (t *planText) unrolled(s *ir.Sums) {
 	if s.Stages > 0 {
 		t.key(true, "stages", s.Stages, "rows of registers in a layer")
 	} else {
-		t.key(s.StageLevels != usualStageLevels, "stage_levels", s.StageLevels, "levels of logic between registers")
+		t.key(s.StageLevels != usualSums.StageLevels, "stage_levels", s.StageLevels, "levels of logic between registers")
 	}
-	t.key(s.Effort != usualEffort, "effort", s.Effort, "ways of adding up that are tried for each sum")
+	t.key(s.Effort != usualSums.Effort, "effort", s.Effort, "ways of adding up that are tried for each sum")
 	word := familyWords[0]
 	if s.LUT == 4 {
 		word = familyWords[1]

@@ -9,14 +9,12 @@ type Body struct {
 	// Module has the ports clk, rst, and data, valid and ready of the streams "in" and "out". It has no name yet: that
 	// follows from the place of the unit in the design.
 	Module *netlist.Module
-	// Front is a library module inside, through which the stream goes first; nil: there is none. Behind it, beats pass
+	// Window is a library module inside, through which the stream goes first; nil: there is none. Behind it, beats pass
 	// Latency cycles of registers that move together, the last of them a skid.
-	Front   *Unit
+	Window  *Unit
 	Latency int
-	Cost    Cost // without Front
-	// Parts are the library modules inside, but Front.
-	Parts []string
-	Sums  Sums
+	Cost    Cost // without Window
+	Sums    Sums
 }
 
 // Sums are facts about the sums with constants that a Body consists of.
@@ -37,44 +35,20 @@ type Sums struct {
 // facts are those of all that is inside.
 func (b *Body) facts() (f Facts, err error) {
 	f = Facts{Latency: b.Latency, II: 1, Cost: b.Cost, Costed: true}
-	if b.Front == nil {
+	if b.Window == nil {
 		return f, nil
 	}
-	front, err := b.Front.Facts()
-	return Facts{Latency: f.Latency + front.Latency, II: max(front.II, 1), Cost: f.Cost.Add(front.Cost),
-		Costed: front.Costed}, err
+	window, err := b.Window.Facts()
+	return Facts{Latency: f.Latency + window.Latency, II: max(window.II, 1), Cost: f.Cost.Add(window.Cost),
+		Costed: window.Costed}, err
 }
 
-// flow is that of the module in front, and registers.
+// flow is that of the module inside, and registers.
 func (b *Body) flow() (Flow, error) {
 	own := pipeline(1, b.Latency)
-	if b.Front == nil {
+	if b.Window == nil {
 		return own, nil
 	}
-	front, err := b.Front.Flow()
-	return append(front[:len(front):len(front)], own...), err
-}
-
-// Signature is the ports of a library module under parameters; it is what netlists are checked with. Errors as Lookup,
-// Values and Eval.
-func Signature(module string, params []Param) ([]netlist.Port, error) {
-	h, err := Lookup(module)
-	if err != nil {
-		return nil, err
-	}
-	values, err := h.Values(params)
-	if err != nil {
-		return nil, err
-	}
-	ports := make([]netlist.Port, len(h.Ports))
-	for i, p := range h.Ports {
-		width := 0
-		if p.Msb != "" {
-			if width, err = h.Width(p.Name, values); err != nil {
-				return nil, err
-			}
-		}
-		ports[i] = netlist.Port{Name: p.Name, Output: p.Output, Width: width}
-	}
-	return ports, nil
+	window, err := b.Window.Flow()
+	return append(window[:len(window):len(window)], own...), err
 }

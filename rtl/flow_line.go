@@ -28,8 +28,8 @@ func (u *Unit) Flow() (Flow, error) {
 // Front is the beats of the FIFO that always stands in front of a unit, as the header of its module says: the unit
 // takes so many in one go and then none for longer. 0: none.
 func (u *Unit) Front() (int, error) {
-	if u.Body != nil && u.Body.Front != nil {
-		return u.Body.Front.Front()
+	if u.Body != nil && u.Body.Window != nil {
+		return u.Body.Window.Front()
 	}
 	if u.Module == "" {
 		return 0, nil

@@ -41,10 +41,10 @@ type Facts struct {
 // Wire says that the node has no hardware of its own.
 func (u *Unit) Wire() bool { return u.Module == "" && u.Body == nil }
 
-// Kind is the module, or "constants"; empty for a wire.
+// Kind is the module, or "sums"; empty for a wire.
 func (u *Unit) Kind() string {
 	if u.Body != nil {
-		return "constants"
+		return "sums"
 	}
 	return u.Module
 }

@@ -36,8 +36,7 @@ func ownModule(t *testing.T, change func(*netlist.Module)) *ir.Op {
 			inside("stream_skid", "behind", []rtl.Param{{Name: "WIDTH", Value: "10"}}, stream("in"),
 				wiresOf("out").to("out")))
 		change(m)
-		return &rtl.Unit{Body: &rtl.Body{Module: m, Front: relu, Latency: 1, Cost: rtl.Cost{FF: 22},
-			Parts: []string{"stream_skid"}}}, nil
+		return &rtl.Unit{Body: &rtl.Body{Module: m, Window: relu, Latency: 1, Cost: rtl.Cost{FF: 22}}}, nil
 	}
 	return &o
 }

@@ -331,9 +331,8 @@ func (b *builder) sources(o Options) error {
 func (inst *instance) leaves() (modules []string) {
 	switch {
 	case inst.unit.Body != nil:
-		modules = append(modules, inst.unit.Body.Parts...)
-		if front := inst.unit.Body.Front; front != nil {
-			modules = append(modules, front.Module)
+		for _, part := range inst.unit.Body.Module.Instances() {
+			modules = append(modules, part.Module)
 		}
 	case inst.unit.Module != "":
 		modules = append(modules, inst.unit.Module)

@@ -65,8 +65,8 @@ func (p *Problem) check() error {
 		if len(row) != len(p.Inputs) {
 			return fmt.Errorf("row %d has %d coefficients for %d inputs", o, len(row), len(p.Inputs))
 		}
-		if p.reach(o).over {
-			return fmt.Errorf("row %d: sums of more than %d bits", o, maxBits)
+		if _, err := p.Range(o); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -78,8 +78,17 @@ type reach struct {
 	over bool // beyond maxBits
 }
 
-// Range is that of an output.
-func (p *Problem) Range(o int) Range { return p.reach(o).Range }
+// Range is that of an output, or the error that it has too many bits.
+func (p *Problem) Range(o int) (Range, error) {
+	r := p.reach(o)
+	if r.over {
+		return r.Range, fmt.Errorf("row %d: sums of more than %d bits", o, maxBits)
+	}
+	return r.Range, nil
+}
+
+// Bits is the number of bits of all of r, two's complement unless none is negative.
+func (r Range) Bits() int { return bitsOf(r) }
 
 func (p *Problem) reach(o int) reach {
 	sum := reachOf(p.Matrix[o], p.Inputs, 0)

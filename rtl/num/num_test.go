@@ -31,28 +31,6 @@ func pipeline(t *testing.T, module string, p []rtl.Param, in []rtltest.Port, mod
 		BigModel: func(in [][]*big.Int) [][]*big.Int { return [][]*big.Int{{model(in)}} }})
 }
 
-func TestAdd(t *testing.T) {
-	for _, c := range []struct {
-		a, b, shift, sub, out int
-		as, bs                bool
-	}{
-		{8, 8, 0, 0, 10, true, true}, {8, 5, 3, 1, 11, true, false},
-		{4, 9, 6, 0, 17, false, true}, {12, 3, 2, 1, 6, true, true},
-		{1, 1, 0, 1, 3, false, false}, {70, 64, 20, 1, 86, true, true},
-	} {
-		pipeline(t, "num_add", params("A_W", c.a, "A_SIGNED", flag(c.as), "B_W", c.b, "B_SIGNED", flag(c.bs), "B_SHIFT",
-			c.shift, "SUB", c.sub, "OUT_W", c.out),
-			[]rtltest.Port{{Name: "a", Signed: c.as}, {Name: "b", Signed: c.bs}},
-			func(in [][]*big.Int) *big.Int {
-				b := new(big.Int).Lsh(in[1][0], uint(c.shift))
-				if c.sub != 0 {
-					b.Neg(b)
-				}
-				return b.Add(b, in[0][0])
-			})
-	}
-}
-
 // treeSizes has sizes with and without odd numbers left over on each level.
 var treeSizes = []struct{ n, w, pipe int }{{1, 8, 2}, {2, 3, 1}, {3, 8, 0}, {5, 4, 1}, {7, 8, 2}, {13, 1, 2},
 	{32, 5, 0},

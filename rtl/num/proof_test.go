@@ -136,28 +136,3 @@ func TestQuotientProof(t *testing.T) {
 	quotient(zero, 0, 5).Refute(t, formaltest.Mutant{Module: "num_div_const", Old: "(POWER - 1'b1) / D_WIDE + 1'b1",
 		New: "(POWER - 1'b1) / D_WIDE"})
 }
-
-// sum is num_add against a + b * 2^shift, or the difference.
-func sum(aw, as, bw, bs, shift, sub, out int) formaltest.Formula {
-	sign := "+"
-	if sub == 1 {
-		sign = "-"
-	}
-	text := fmt.Sprintf(`module formula (input wire [%d:0] a, input wire [%d:0] b, output wire bad);
-  wire signed [79:0] x = %s;
-  wire signed [79:0] y = %s;
-  wire signed [79:0] s = x %s y * (80'sd1 <<< %d);
-  wire [%d:0] out;
-  num_add #(.A_W(%d), .A_SIGNED(%d), .B_W(%d), .B_SIGNED(%d), .B_SHIFT(%d), .SUB(%d), .OUT_W(%d)) u (
-      .a(a), .b(b), .out(out));
-  assign bad = out != s[%d:0];
-endmodule
-`, aw-1, bw-1, extended("a", aw, as), extended("b", bw, bs), sign, shift, out-1, aw, as, bw, bs, shift, sub, out, out-1)
-	return formaltest.Formula{Module: "num_add", Text: text}
-}
-
-func TestAddProof(t *testing.T) {
-	f := sum(12, 1, 10, 0, 3, 1, 16)
-	f.Prove(t)
-	f.Refute(t, formaltest.Mutant{Module: "num_add", Old: "B_SIGNED != 0 ? b[B_W-1] : 1'b0", New: "b[B_W-1]"})
-}

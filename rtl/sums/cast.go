@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"lathe/rtl"
 	"lathe/rtl/cmvm"
 )
 
@@ -113,12 +112,19 @@ func (c Cast) code(r rounding, sum int64) int64 {
 	return max(lo, min(hi, q))
 }
 
-// Codes is the range of the codes of sums of up to 62 bits.
-func (c Cast) Codes(sums cmvm.Range) cmvm.Range {
-	if c.Shift < 0 {
-		sums.Lo, sums.Hi = sums.Lo<<-c.Shift, sums.Hi<<-c.Shift
-		c.Shift = 0
+// Of is the cast of sums of a range, as it is computed: a shift to the left is none, since it is a factor of the sums,
+// and one that leaves nothing of them is as short as it may be. It is an error if rounded sums have too many bits.
+func (c Cast) Of(sums cmvm.Range) (Cast, error) {
+	const most = 61
+	c.Shift = min(max(c.Shift, 0), sums.Bits()+2) // from there on, |sum| is below a quarter of a step
+	if n := max(sums.Bits(), c.Shift+bits.Len64(uint64(max(c.Zero, -c.Zero)))+1); n > most {
+		return c, fmt.Errorf("sums that are rounded have %d bits, %d are the most", n, most)
 	}
+	return c, nil
+}
+
+// Codes is the range of the codes of sums; c is Of them.
+func (c Cast) Codes(sums cmvm.Range) cmvm.Range {
 	r := c.rounding()
 	if r.positive == r.negative {
 		sums.Lo, sums.Hi = sums.Lo+r.positive, sums.Hi+r.positive
@@ -151,7 +157,7 @@ func (c Cast) beyond(sums cmvm.Range) (by cmvm.Range) {
 func (c Cast) luts(sums cmvm.Range) (n, levels int) {
 	r := c.rounding()
 	if r.positive != r.negative {
-		n, levels = widthOf(sums), 1
+		n, levels = sums.Bits(), 1
 	}
 	if r.ties {
 		n, levels = n+(c.Shift+4)/5, levels+1
@@ -160,13 +166,7 @@ func (c Cast) luts(sums cmvm.Range) (n, levels int) {
 	if c.Over == wraps || by == (cmvm.Range{}) {
 		return n, levels
 	}
-	return n + c.Bits + max(1, widthOf(c.rounded(sums))-c.Bits)/4, levels + 2
-}
-
-// widthOf is the number of bits of all of r, two's complement unless none is negative.
-func widthOf(r cmvm.Range) int {
-	n := max(bits.Len64(uint64(r.Lo^r.Lo>>63)), bits.Len64(uint64(r.Hi^r.Hi>>63)))
-	return n + rtl.Flag(r.Lo < 0)
+	return n + c.Bits + max(1, c.rounded(sums).Bits()-c.Bits)/4, levels + 2
 }
 
 // cast prints the code of output o as the wire code<o>, given the bits of its sum.
@@ -198,7 +198,7 @@ func (p *printer) cast(o int, c Cast, sum cmvm.Word, r cmvm.Range) {
 		near = append(near, at(j))
 	}
 	width := len(near)
-	fmt.Fprintf(p, "  // y%d from %d to %d\n", o, r.Lo, r.Hi)
+	fmt.Fprintf(p, "  // sum %d, with what rounds it: %d to %d\n", o, r.Lo, r.Hi)
 	fmt.Fprintf(p, "  wire [%d:0] near%d = %s", width-1, o, joined(near))
 	if how.ties {
 		p.tie(o, width, how, low)
@@ -240,8 +240,8 @@ func (p *printer) tie(o, width int, how rounding, low []ref) {
 
 // moved adds to a sum what depends on its sign.
 func (p *printer) moved(o int, list []ref, sign ref, how rounding, r cmvm.Range) []ref {
-	width := max(widthOf(r), widthOf(cmvm.Range{Lo: min(how.positive, how.negative), Hi: max(how.positive,
-		how.negative)})) + 2
+	width := max(r.Bits(), cmvm.Range{Lo: min(how.positive, how.negative), Hi: max(how.positive,
+		how.negative)}.Bits()) + 2
 	for len(list) < width {
 		list = append(list, sign)
 	}

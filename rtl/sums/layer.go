@@ -18,23 +18,24 @@ type Layer struct {
 	Problem cmvm.Problem // without what casts add
 	InBits  int          // of an element of the beat that comes in
 	Casts   []Cast       // one an output, all of as many bits
-	// Stages is how many rows of registers a vector passes, that at the output included; 0: as many as paths of
-	// StageLevels levels need. Direct says that there is none but that one.
+	// Stages is the most rows of registers that a vector passes, that at the output included; 0: as many as paths of
+	// StageLevels levels need.
 	Stages      int
 	StageLevels float64
-	// Front is a library module that makes vectors of beats of FrontLanes elements; nil: a beat is a vector.
-	Front      *rtl.Unit
-	FrontLanes int
+	// Window is a library module that makes vectors of beats of WindowLanes elements; nil: a beat is a vector.
+	Window      *rtl.Unit
+	WindowLanes int
 
 	graph *cmvm.Graph
 	pipe  cmvm.Pipeline
+	casts []Cast       // as they are computed
 	sums  []cmvm.Range // with what casts add
 	tail  int
 }
 
-// rounded is the problem with what casts add to sums, and multiply them by.
-func (l *Layer) rounded() cmvm.Problem {
-	p := l.Problem
+// rounded is the problem with what casts add to sums and multiply them by, and the casts that are left.
+func (l *Layer) rounded() (p cmvm.Problem, casts []Cast, err error) {
+	p = l.Problem
 	n := len(p.Matrix)
 	if p.Bias = slices.Clone(p.Bias); p.Bias == nil {
 		p.Bias = make([]int64, n)
@@ -43,46 +44,59 @@ func (l *Layer) rounded() cmvm.Problem {
 		p.Scale = slices.Repeat([]int64{1}, n)
 	}
 	for o, c := range l.Casts {
-		if c.Shift < 0 {
-			p.Bias[o] <<= -c.Shift
-			p.Scale[o] <<= -c.Shift
-			c.Shift = 0
+		if left := max(-c.Shift, 0); left > 0 {
+			longest := max(cmvm.Range{Hi: max(p.Bias[o], -p.Bias[o])}.Bits(), cmvm.Range{Hi: p.Scale[o]}.Bits())
+			if longest+left > 61 {
+				return p, nil, fmt.Errorf("row %d: sums of %d bits, 61 are the most", o, longest+left)
+			}
+			p.Bias[o] <<= left
+			p.Scale[o] <<= left
+		}
+		sum, err := p.Range(o)
+		if err == nil {
+			c, err = c.Of(sum)
+		}
+		if err != nil {
+			return p, nil, err
 		}
 		if r := c.rounding(); r.positive == r.negative {
 			p.Bias[o] += r.positive
 		}
+		casts = append(casts, c)
 	}
-	return p
+	return p, casts, nil
 }
 
-// Solve finds the layer's sums and its registers. Errors as cmvm.Solve.
+// Solve finds the layer's sums and its registers. Errors as cmvm.Solve, and those of sums that are too wide.
 func (l *Layer) Solve() error {
-	p := l.rounded()
-	graph, err := cmvm.Solve(p)
+	p, casts, err := l.rounded()
 	if err != nil {
 		return err
 	}
-	l.graph = graph
-	for o := range l.Casts {
-		c := &l.Casts[o]
-		c.Shift = max(c.Shift, 0)
-		l.sums = append(l.sums, p.Range(o))
+	if l.graph, err = cmvm.Solve(p); err != nil {
+		return err
+	}
+	l.casts, l.sums, l.tail = casts, make([]cmvm.Range, len(casts)), 0
+	for o, c := range casts {
+		if l.sums[o], err = p.Range(o); err != nil {
+			return err
+		}
 		_, levels := c.luts(l.sums[o])
 		l.tail = max(l.tail, levels)
 	}
 	if l.Stages > 0 {
-		l.pipe = graph.Staged(l.Stages-1, float64(l.tail))
+		l.pipe = l.graph.Staged(l.Stages-1, float64(l.tail))
 	} else {
-		l.pipe = graph.Pipeline(l.StageLevels, float64(l.tail))
+		l.pipe = l.graph.Pipeline(l.StageLevels, float64(l.tail))
 	}
 	return nil
 }
 
-// Unit is the layer as hardware; Solve was called.
-func (l *Layer) Unit() *rtl.Unit {
-	in, out := len(l.Problem.Inputs)*l.InBits, len(l.Casts)*l.Casts[0].Bits
+// Unit is the layer as hardware; Solve was called. Errors as rtl.Lookup.
+func (l *Layer) Unit() (*rtl.Unit, error) {
+	in, out := len(l.Problem.Inputs)*l.InBits, len(l.casts)*l.casts[0].Bits
 	cost := l.graph.Cost()
-	b := &rtl.Body{Front: l.Front, Latency: l.pipe.Rows + 1, Parts: []string{"stream_skid"}, Sums: rtl.Sums{
+	b := &rtl.Body{Window: l.Window, Latency: l.pipe.Rows + 1, Sums: rtl.Sums{
 		Chains: len(l.graph.Chains), Shared: l.graph.Shared, Cells: cost.Cells, LUTs: cost.LUTs + cost.Not,
 		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Rows: l.pipe.Rows + 1, Registers: l.pipe.Registers(l.graph),
 		Live: l.live(out)}}
@@ -91,13 +105,17 @@ func (l *Layer) Unit() *rtl.Unit {
 			b.Sums.Products += rtl.Flag(w != 0)
 		}
 	}
-	for o, c := range l.Casts {
+	for o, c := range l.casts {
 		n, _ := c.luts(l.sums[o])
 		b.Sums.LUTs += n
 	}
-	b.Cost = rtl.Cost{LUT: b.Sums.LUTs + out + 3 + l.pipe.Rows, FF: 2*out + 2 + b.Sums.Registers + l.pipe.Rows}
+	skid, err := rtl.NewUnit("stream_skid", "WIDTH", out).Facts()
+	if err != nil {
+		return nil, err
+	}
+	b.Cost = skid.Cost.Add(rtl.Cost{LUT: b.Sums.LUTs + l.pipe.Rows, FF: b.Sums.Registers + l.pipe.Rows})
 	b.Module = l.module(in, out)
-	return &rtl.Unit{Body: b}
+	return &rtl.Unit{Body: b}, nil
 }
 
 // short leaves out digits that say nothing.
@@ -117,12 +135,12 @@ func (l *Layer) module(in, out int) *netlist.Module {
 	words, rows := "in", l.pipe.Rows
 	m := &netlist.Module{Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}}}
 	beat := in
-	if l.Front != nil {
-		words, beat = "front", l.FrontLanes*l.InBits
-		m.Items = append(m.Items, netlist.Wire{Name: "front_data", Width: in}, netlist.Wire{Name: "front_valid"},
-			netlist.Wire{Name: "front_ready"}, &netlist.Instance{Module: l.Front.Module, Name: "front",
-				Params: l.Front.Params, Ports: slices.Concat(netlist.Clocked("clk", "rst"), stream("in", "in"),
-					stream("out", "front"))})
+	if l.Window != nil {
+		words, beat = "window", l.WindowLanes*l.InBits
+		m.Items = append(m.Items, netlist.Wire{Name: "window_data", Width: in}, netlist.Wire{Name: "window_valid"},
+			netlist.Wire{Name: "window_ready"}, &netlist.Instance{Module: l.Window.Module, Name: "window",
+				Params: l.Window.Params, Ports: slices.Concat(netlist.Clocked("clk", "rst"), stream("in", "in"),
+					stream("out", "window"))})
 	}
 	m.Ports = append(m.Ports, netlist.Port{Name: "in_data", Width: beat}, netlist.Port{Name: "in_valid"},
 		netlist.Port{Name: "in_ready", Output: true}, netlist.Port{Name: "out_data", Output: true, Width: out},
@@ -150,14 +168,14 @@ func stream(port, wires string) []netlist.Connection {
 	return netlist.Stream(port, netlist.Ref(wires+"_data"), netlist.Ref(wires+"_valid"), netlist.Ref(wires+"_ready"))
 }
 
-// moving is which rows of registers hold a vector. All of them move together, unless the last one is full and waits.
+// moving says which rows of registers hold a vector. All of them move together, unless the last one is full and waits.
 func moving(words string, rows int) string {
 	next := words + "_valid"
 	if rows > 1 {
-		next = fmt.Sprintf("{moving[%d:0], %s}", rows-2, next)
+		next = fmt.Sprintf("{valid_q[%d:0], %s}", rows-2, next)
 	}
-	return fmt.Sprintf("  logic [%d:0] moving;\n  assign done = moving[%d];\n  assign en = room || !done;\n"+
-		"  always_ff @(posedge clk) begin\n    if (en) moving <= %s;\n    if (rst) moving <= %d'd0;\n  end\n",
+	return fmt.Sprintf("  logic [%d:0] valid_q;\n  assign done = valid_q[%d];\n  assign en = room || !done;\n"+
+		"  always_ff @(posedge clk) begin\n    if (en) valid_q <= %s;\n    if (rst) valid_q <= %d'd0;\n  end\n",
 		rows-1, rows-1, next, rows)
 }
 
@@ -172,12 +190,12 @@ func (l *Layer) text(words string) string {
 	}
 	p.chains(l.graph, l.pipe)
 	p.now = l.pipe.Rows
-	codes := make([]string, len(l.Casts)) // the last one first
-	for o, c := range l.Casts {
+	codes := make([]string, len(l.casts)) // the last one first
+	for o, c := range l.casts {
 		p.cast(o, c, l.graph.Outputs[o], l.sums[o])
 		codes[len(codes)-1-o] = fmt.Sprintf("code%d", o)
 	}
 	fmt.Fprintf(p, "  assign codes = {%s};\n", wrap(strings.Join(codes, ", ")))
-	head := "  // Of most sums, some bits are not needed.\n  /* verilator lint_off UNUSEDSIGNAL */\n"
+	head := "  // Most sums have bits that nothing reads.\n  /* verilator lint_off UNUSEDSIGNAL */\n"
 	return head + p.String() + "  /* verilator lint_on UNUSEDSIGNAL */\n"
 }

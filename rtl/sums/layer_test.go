@@ -97,7 +97,9 @@ func drawn(r *rand.Rand, signed bool) *Layer {
 		c.Zero = r.IntN(1<<c.Bits) - r.IntN(1<<c.Bits)
 	}
 	for range p.Matrix {
-		c.Shift = r.IntN(22) - 2
+		if c.Shift = r.IntN(22) - 2; r.IntN(20) == 0 {
+			c.Shift = r.IntN(200)
+		}
 		l.Casts = append(l.Casts, c)
 	}
 	return l
@@ -121,7 +123,6 @@ func TestLayers(t *testing.T) {
 		signed := r.IntN(2) == 0
 		l := drawn(r, signed)
 		asked := l.Casts
-		l.Casts = append([]Cast(nil), asked...)
 		if err := l.Solve(); err != nil {
 			t.Fatal(err)
 		}

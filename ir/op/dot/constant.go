@@ -4,6 +4,7 @@ package dot
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"math/bits"
 	"reflect"
@@ -20,15 +21,16 @@ import (
 // A Vector is what a unit with weights as constants takes at once: all that its rows read.
 type Vector struct {
 	Terms int // elements
-	// Front is the library module that makes vectors of beats, but for the width and the padding of elements; nil: a beat
-	// is one.
-	Front *rtl.Unit
+	// Window is the library module that makes vectors of beats, without E_W and PAD; nil: a beat is one. Padded says that
+	// it pads.
+	Window *rtl.Unit
+	Padded bool
 	// Of is the element that product j of a row takes; nil: element j.
 	Of func(row, j int) int
 }
 
-// stageLevels is the logic between two registers where the plan says nothing.
-const stageLevels = 4
+// StageLevels is the logic between two registers where the plan says nothing.
+const StageLevels = 4.0
 
 // mostDigits bounds the digits of the constants of a unit: several times what fits into the largest devices.
 const mostDigits = 1 << 20
@@ -44,13 +46,13 @@ func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Front != nil {
+	if v.Window != nil {
 		pad, err := m.padding(n)
 		if err != nil {
 			return nil, err
 		}
-		v.Front.With("E_W", m.data.ints.W)
-		v.Front.With(pad...)
+		v.Window.With("E_W", m.data.ints.W)
+		v.Window.With(pad...)
 	}
 	if digits := cmvm.Digits(l.Problem.Matrix); digits > mostDigits {
 		return nil, n.Errorf("L0620", "weights of %d digits are too many to be wired into sums; %d are the most", digits,
@@ -58,8 +60,11 @@ func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
 	}
 	u, err := m.solved.unit(l)
 	if err != nil {
-		return nil, n.Errorf("L0620", "sums with constant weights: %v", err).WithHint(
-			"give depth in [unroll] more levels, or fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
+		hint := fmt.Sprintf("fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
+		if l.Problem.Levels > 0 {
+			hint = "give depth in [unroll] more levels, or " + hint
+		}
+		return nil, n.Errorf("L0620", "sums with constant weights: %v", err).WithHint("%s", hint)
 	}
 	own := *u // columns of ops go on with it
 	return &own, nil
@@ -75,15 +80,15 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 		return nil, n.Errorf("L0311", "round=%s has no hardware", c.Result.Round)
 	}
 	hw := n.HW.Sums
-	l := &sums.Layer{InBits: m.data.ints.W, Stages: hw.Stages, StageLevels: cmp.Or(hw.StageLevels, stageLevels),
-		Front: v.Front, FrontLanes: n.HW.StreamIn, Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
+	l := &sums.Layer{InBits: m.data.ints.W, Stages: hw.Stages, StageLevels: cmp.Or(hw.StageLevels, StageLevels),
+		Window: v.Window, WindowLanes: n.HW.StreamIn, Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
 	if hw.LUT == 4 {
 		l.Problem.Group = 3
 	}
 	in := rangesOf(n)
 	for j := range v.Terms {
 		r := in[j%len(in)]
-		if v.Front != nil { // which may pad
+		if v.Padded {
 			r = cmvm.Range{Lo: min(r.Lo, m.data.zero), Hi: max(r.Hi, m.data.zero)}
 		}
 		l.Problem.Inputs = append(l.Problem.Inputs, r)
@@ -99,7 +104,8 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 		}
 		bias := new(big.Int).Mul(big.NewInt(ch.Bias), big.NewInt(ch.Mul))
 		if !bias.IsInt64() {
-			return nil, n.Errorf("L0620", "a scaled bias has %d bits", bias.BitLen()+1)
+			return nil, n.Errorf("L0620", "sums with constant weights: a bias of %d bits, 63 are the most", bias.BitLen()+1).
+				WithHint("fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
 		}
 		l.Problem.Matrix = append(l.Problem.Matrix, row)
 		l.Problem.Scale = append(l.Problem.Scale, ch.Mul)
@@ -134,9 +140,8 @@ func (s *solved) unit(l *sums.Layer) (*rtl.Unit, error) {
 	s.mu.Unlock()
 	known.once.Do(func() {
 		own := known.of
-		own.Casts = slices.Clone(own.Casts)
 		if known.err = own.Solve(); known.err == nil {
-			known.unit = own.Unit()
+			known.unit, known.err = own.Unit()
 		}
 	})
 	return known.unit, known.err
@@ -204,11 +209,16 @@ func codesOut(x *ir.Node) []cmvm.Range {
 			ends := cmvm.Range{Lo: w * r.Lo, Hi: w * r.Hi}
 			sum.Lo, sum.Hi = sum.Lo+min(ends.Lo, ends.Hi), sum.Hi+max(ends.Lo, ends.Hi)
 		}
-		if m.tBits+bits.Len64(uint64(ch.Mul)) > 62-max(-ch.Shift, 0) || ch.Shift > 61 {
+		if m.tBits+bits.Len64(uint64(ch.Mul)) > 62-max(-ch.Shift, 0) {
 			return nil
 		}
-		sum.Lo, sum.Hi = (sum.Lo<<ch.Up+ch.Bias)*ch.Mul, (sum.Hi<<ch.Up+ch.Bias)*ch.Mul
-		out[o] = cast(c, o).Codes(sum)
+		left := max(-ch.Shift, 0)
+		sum.Lo, sum.Hi = (sum.Lo<<ch.Up+ch.Bias)*ch.Mul<<left, (sum.Hi<<ch.Up+ch.Bias)*ch.Mul<<left
+		rounded, err := cast(c, o).Of(sum)
+		if err != nil {
+			return nil
+		}
+		out[o] = rounded.Codes(sum)
 	}
 	return out
 }

@@ -85,8 +85,8 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	rows, _ := p.Size()
-	v := &dot.Vector{Terms: g.KH * g.KW * g.C}
-	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: g.PT+g.PL+g.PB+g.PR > 0,
+	v := &dot.Vector{Terms: g.KH * g.KW * g.C, Padded: g.PT+g.PL+g.PB+g.PR > 0}
+	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: v.Padded,
 		Sweeps: n.Type.Elems() / rows}
 	if a.Depthwise(g, rows) {
 		v.Of = func(row, j int) int { return j*g.C + row }
@@ -94,10 +94,10 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		f.Vector = nil
 	}
 	if f.Padded || g.KH*g.KW*g.SH*g.SW > 1 || n.HW.StreamIn != g.C {
-		v.Front = rtl.NewUnit("op_window", append(geometry.Params(g), "IN_LANES", n.HW.StreamIn, "OUT_LANES", v.Terms,
+		v.Window = rtl.NewUnit("op_window", append(geometry.Params(g), "IN_LANES", n.HW.StreamIn, "OUT_LANES", v.Terms,
 			"SKID", 0)...)
 		if n.HW.Lines != "" {
-			v.Front.With("LINE_STYLE", n.HW.Lines)
+			v.Window.With("LINE_STYLE", n.HW.Lines)
 		}
 	}
 	switch {
@@ -117,7 +117,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		f.Tail, f.Lanes = hardware.RomStyle(n), depthwiseLegal(n, g)
 	}
 	u, err := p.Unit(n, f)
-	if err == nil && u.Body != nil && v.Front == nil {
+	if err == nil && u.Body != nil && v.Window == nil {
 		u.Frames = n.Type.Elems() / rows // vectors
 	}
 	return u, err
