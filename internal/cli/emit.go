@@ -265,7 +265,7 @@ func (a *App) printSums(d *emit.Design) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Out, "LUT and FF are predicted; depth: levels of logic of the longest sum; stage: between two rows of registers")
+	fmt.Fprintln(a.Out, "LUT and FF are predicted; depth: levels of logic of the longest sum; stage: between registers")
 	return nil
 }
 

@@ -13,7 +13,7 @@ var hardware = []Entry{
 		"rtl.ParseExpr(\"3 +\")"},
 	{"L0604", "A library module has no parameter or port of that name.",
 		"h.Width(\"sideways\", nil) // h is the header of a module"},
-	{"L0620", "The weights of an unrolled layer are too many, its sums too wide, or none of them keeps to the depth of the plan.",
+	{"L0620", "Weights of an unrolled layer are too many, its sums too wide, or none keeps to the depth of the plan.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"unroll\"\n\n" +
 			"[unroll]\ndepth = 1.5"},
 	{"L0621", "Hardware is requested for a graph that is not scheduled.",

@@ -38,12 +38,3 @@ func TestQuotientProofs(t *testing.T) {
 		})
 	}
 }
-
-func TestAddProofs(t *testing.T) {
-	widths := [][4]int{{8, 8, 0, 10}, {24, 17, 0, 26}, {9, 20, 4, 26}, {20, 3, 11, 22}, {12, 12, 2, 9}, {1, 1, 0, 3}}
-	for _, w := range widths {
-		for modes := range 8 {
-			sum(w[0], modes%2, w[1], modes/2%2, w[2], modes/4, w[3]).Prove(t)
-		}
-	}
-}

@@ -126,7 +126,10 @@ func TestLayers(t *testing.T) {
 		if err := l.Solve(); err != nil {
 			t.Fatal(err)
 		}
-		u := l.Unit()
+		u, err := l.Unit()
+		if err != nil {
+			t.Fatal(err)
+		}
 		consistent(t, &u.Body.Sums, len(asked)*asked[0].Bits)
 		name := fmt.Sprintf("layer%d", i)
 		m := *u.Body.Module

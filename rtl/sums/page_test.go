@@ -24,7 +24,11 @@ func TestPage(t *testing.T) {
 	if err := l.Solve(); err != nil {
 		t.Fatal(err)
 	}
-	m := l.Unit().Body.Module
+	u, err := l.Unit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := u.Body.Module
 	m.Name = "layer"
 	const page, begin, end = "../../docs/unrolled.md", "\n```systemverilog\n", "```\n"
 	data, err := os.ReadFile(page)

@@ -35,7 +35,8 @@ type place struct {
 // Module prints g as a module: inputs x0, x1, ..., outputs y0, y1, ..., each as wide as its range needs. Its registers
 // are those of the pipeline, which move if en; a pipeline of no rows makes a module without clock.
 //
-// A chain is one difference, whose bit 0 only makes the carry in. Of a sum, tools may swap the operands, and then the function of bits would no longer share a LUT with the adder; chains that are cut are not merged into trees.
+// A chain is one difference, whose bit 0 only makes the carry in. Of a sum, tools may swap the operands, and then the
+// function of bits would no longer share a LUT with the adder; chains that are cut are not merged into trees.
 func Module(name string, g *cmvm.Graph, pipe cmvm.Pipeline) string {
 	p := newPrinter(g, pipe)
 	var ports []string

@@ -28,9 +28,12 @@ func TestUnrolledCost(t *testing.T) {
 	if err := l.Solve(); err != nil {
 		t.Fatal(err)
 	}
-	u := l.Unit()
+	u, err := l.Unit()
+	if err != nil {
+		t.Fatal(err)
+	}
 	u.Body.Module.Name = "layer"
-	files, err := rtl.Files(u.Body.Parts...)
+	files, err := rtl.Files("stream_skid")
 	if err != nil {
 		t.Fatal(err)
 	}
