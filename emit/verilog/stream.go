@@ -30,6 +30,11 @@ func (s handshake) to(prefix string) []netlist.Connection {
 	return netlist.Stream(prefix, s.data, s.valid, s.ready)
 }
 
+// behindFailed says that a node in front of n has no unit, which is reported already.
+func (b *builder) behindFailed(n *ir.Node) bool {
+	return slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() && b.byNode[a] == nil })
+}
+
 // reads hands the result of n to its next reader: readers come in graph order, outputs last.
 func (b *builder) reads(n *ir.Node) handshake {
 	i := b.read[n]

@@ -128,7 +128,7 @@ func (b *builder) instances() error {
 		}
 	})
 	for i, n := range b.graph.Nodes {
-		if n.IsConst() {
+		if n.IsConst() || b.behindFailed(n) {
 			continue
 		}
 		inst := &instance{node: n, unit: units[i], width: n.BeatWidth()}

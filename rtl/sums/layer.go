@@ -196,6 +196,7 @@ func (l *Layer) text(words string) string {
 		codes[len(codes)-1-o] = fmt.Sprintf("code%d", o)
 	}
 	fmt.Fprintf(p, "  assign codes = {%s};\n", wrap(strings.Join(codes, ", ")))
+	fmt.Fprintf(p, "  wire unused = &{1'b0, %s_data};  // where ranges are narrower than codes\n", words)
 	head := "  // Most sums have bits that nothing reads.\n  /* verilator lint_off UNUSEDSIGNAL */\n"
 	return head + p.String() + "  /* verilator lint_on UNUSEDSIGNAL */\n"
 }

@@ -231,7 +231,7 @@ type Front struct {
 
 // Unit is op_<name>, which takes codes as they are.
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
-	if f.Vector != nil && n.HW.Style == ir.StyleUnroll {
+	if f.Vector != nil && n.HW.Style == ir.StyleUnroll && m.turns == 1 {
 		return m.constants(n, f.Vector)
 	}
 	raw, w := m.inHardware()
