@@ -87,9 +87,6 @@ func (p *Problem) Range(o int) (Range, error) {
 	return r.Range, nil
 }
 
-// Bits is the number of bits of all of r, two's complement unless none is negative.
-func (r Range) Bits() int { return bitsOf(r) }
-
 func (p *Problem) reach(o int) reach {
 	sum := reachOf(p.Matrix[o], p.Inputs, 0)
 	r := newReach(p.Bias[o])
@@ -139,8 +136,8 @@ func magnitude(a int64) uint64 {
 // width is the number of bits of v in two's complement, sign included; 1 for zero.
 func width(v int64) int { return bits.Len64(uint64(v^(v>>63))) + 1 }
 
-// bitsOf is the number of bits that numbers of r need: unsigned if none is negative, else two's complement.
-func bitsOf(r Range) int {
+// Bits is the number of bits that numbers of r need: unsigned if none is negative, else two's complement.
+func (r Range) Bits() int {
 	if r.Lo >= 0 {
 		return bits.Len64(uint64(r.Hi))
 	}

@@ -196,8 +196,8 @@ func (s *sharer) bid(c *slot) {
 
 // gain is how many cells a pattern saves that occurs n times: bits of heaps, less its adder.
 func (s *sharer) gain(p pattern, n int32) float64 {
-	w := bitsOf(s.rangeOf(p))
-	saved := bitsOf(s.nodes[p.a].Range) + bitsOf(s.nodes[p.b].Range) - w
+	w := s.rangeOf(p).Bits()
+	saved := s.nodes[p.a].Bits() + s.nodes[p.b].Bits() - w
 	return s.worth*float64(n)*float64(saved) - float64(w-p.shift-1)
 }
 

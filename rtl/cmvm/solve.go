@@ -62,7 +62,7 @@ func (s *solver) wire() (inputs []Range, bias []int64) {
 	bias = append(bias, s.Bias...)
 	for i, r := range s.Inputs {
 		w := Word{Signed: r.Lo < 0 && r.Hi >= 0}
-		n := bitsOf(r) // also of numbers that are all negative
+		n := r.Bits() // also of numbers that are all negative
 		fixed := int64(0)
 		if !w.Signed {
 			for n > 0 && r.Lo>>(n-1) == r.Hi>>(n-1) {
@@ -227,7 +227,7 @@ func (s *solver) build(jobs []job, limit float64) {
 
 // heap is the sum of a job, as wide as its numbers need.
 func (s *solver) heap(j *job) *heap {
-	h := &heap{columns: make([][]item, bitsOf(j.Range)), group: s.Group, at: s.at, k: uint64(j.k)}
+	h := &heap{columns: make([][]item, j.Bits()), group: s.Group, at: s.at, k: uint64(j.k)}
 	for _, t := range j.sum {
 		h.word(s.words[t.node], t.shift, t.minus)
 	}
@@ -245,7 +245,7 @@ func (s *solver) adder(j *job, first Net) *built {
 			return nil
 		}
 	}
-	n := bitsOf(j.Range)
+	n := j.Bits()
 	r := &built{nets: first}
 	for c := range min(t.shift, n) {
 		r.out = append(r.out, item{Bit: a.at(c)})

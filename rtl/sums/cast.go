@@ -129,11 +129,9 @@ func (c Cast) Codes(sums cmvm.Range) cmvm.Range {
 	if r.positive == r.negative {
 		sums.Lo, sums.Hi = sums.Lo+r.positive, sums.Hi+r.positive
 	}
-	if c.Over == wraps && (c.beyond(sums) != cmvm.Range{}) {
-		if c.Signed {
-			return cmvm.Range{Lo: -1 << (c.Bits - 1), Hi: 1<<(c.Bits-1) - 1}
-		}
-		return cmvm.Range{Lo: 0, Hi: 1<<c.Bits - 1}
+	if below, above := c.outside(sums); c.Over == wraps && (below || above) {
+		lo, hi := c.span()
+		return cmvm.Range{Lo: lo, Hi: hi}
 	}
 	return cmvm.Range{Lo: c.code(r, sums.Lo), Hi: c.code(r, sums.Hi)}
 }
@@ -146,11 +144,19 @@ func (c Cast) rounded(sums cmvm.Range) cmvm.Range {
 	return cmvm.Range{Lo: wide.code(r, sums.Lo), Hi: wide.code(r, sums.Hi)}
 }
 
-// beyond is by how much rounded sums lie outside of the codes.
-func (c Cast) beyond(sums cmvm.Range) (by cmvm.Range) {
+// outside says on which sides rounded sums leave the range of codes.
+func (c Cast) outside(sums cmvm.Range) (below, above bool) {
 	q := c.rounded(sums)
 	lo, hi := c.span()
-	return cmvm.Range{Lo: max(lo-q.Lo, 0), Hi: max(q.Hi-hi, 0)}
+	return q.Lo < lo, q.Hi > hi
+}
+
+// saturates is outside, but of codes that do not wrap.
+func (c Cast) saturates(sums cmvm.Range) (below, above bool) {
+	if c.Over == wraps {
+		return false, false
+	}
+	return c.outside(sums)
 }
 
 // luts estimates the LUTs of a cast, and how many of them are behind one another.
@@ -162,8 +168,7 @@ func (c Cast) luts(sums cmvm.Range) (n, levels int) {
 	if r.ties {
 		n, levels = n+(c.Shift+4)/5, levels+1
 	}
-	by := c.beyond(sums)
-	if c.Over == wraps || by == (cmvm.Range{}) {
+	if below, above := c.saturates(sums); !below && !above {
 		return n, levels
 	}
 	return n + c.Bits + max(1, c.rounded(sums).Bits()-c.Bits)/4, levels + 2
@@ -208,15 +213,13 @@ func (p *printer) cast(o int, c Cast, sum cmvm.Word, r cmvm.Range) {
 	for j := range code { // its own bits, or its sign above them
 		code[j] = ref{vector: fmt.Sprintf("near%d", o), bit: min(j, width-1)}
 	}
-	text, by := joined(code), c.beyond(r)
-	if c.Over == wraps {
-		by = cmvm.Range{}
-	}
+	text := joined(code)
+	below, above := c.saturates(r)
 	lo, hi := c.span()
-	if by.Hi > 0 {
+	if above {
 		text = fmt.Sprintf("%s ? %s : %s", compare(o, width, ">", hi), literal(c.Bits, hi), text)
 	}
-	if by.Lo > 0 {
+	if below {
 		text = fmt.Sprintf("%s ? %s : %s", compare(o, width, "<", lo), literal(c.Bits, lo), text)
 	}
 	fmt.Fprintf(p, "  wire [%d:0] code%d = %s;\n", c.Bits-1, o, text)

@@ -16,13 +16,11 @@ import (
 // A printer knows where each net is to be found.
 type printer struct {
 	strings.Builder
-	moves strings.Builder // of registers
-	nets  []place
-	lives []int
-	now   int // the stage that is printed
-	// groups are the counts that stand in vectors, by their bits; sets are those vectors.
-	groups map[string]group
-	sets   map[string]*set
+	moves  strings.Builder // of registers
+	nets   []place
+	lives  []int
+	now    int              // the stage that is printed
+	groups map[string]group // the counts that stand in vectors, by their bits
 }
 
 // A place is a bit of a vector, and the stage in which it is made. Behind it, registers are called as the vector and
@@ -66,8 +64,7 @@ func Module(name string, g *cmvm.Graph, pipe cmvm.Pipeline) string {
 }
 
 func newPrinter(g *cmvm.Graph, pipe cmvm.Pipeline) *printer {
-	return &printer{nets: make([]place, g.Nets), lives: pipe.Lives(g), groups: map[string]group{},
-		sets: map[string]*set{}}
+	return &printer{nets: make([]place, g.Nets), lives: pipe.Lives(g), groups: map[string]group{}}
 }
 
 // input says where the bits of input i are, the wire x<i>, and prints its registers.
@@ -220,10 +217,10 @@ func (p *printer) chain(name string, c *cmvm.Chain) {
 	p.registers(name, len(c.Cells)+2, c.Out, n)
 }
 
-// A group is a bit of vectors a to e, whose ones are counted.
+// A group is a bit of the vectors of a set, whose ones are counted.
 type group struct {
-	vectors string
-	bit     int
+	*set
+	bit int
 }
 
 // added prints what a chain adds to its plain bits, and gives its name. Bits that are counted stand in vectors, a
@@ -242,8 +239,7 @@ func (p *printer) added(name string, cells []cmvm.Cell) string {
 		}
 	}
 	if lowest && len(all) == len(cells) {
-		p.columns(name, all)
-		return p.digit(name, 0)
+		return p.digit(p.columns(name, all), 0)
 	}
 	if len(counts) > 0 {
 		p.columns(name, counts)
@@ -256,13 +252,13 @@ func (p *printer) added(name string, cells []cmvm.Cell) string {
 		case len(b.Of) == 0:
 			bits[j] = ref{bit: rtl.Flag(b.Plus)}
 		case known:
-			bits[j] = ref{p.digit(g.vectors, b.Place), g.bit, false}
+			bits[j] = ref{p.digit(g.set, b.Place), g.bit, false}
 		default:
 			bits[j] = p.bit(b.Of[0])
 		}
 	}
 	text := joined(bits)
-	if text[0] != '{' && text[0] != '~' {
+	if text[0] != '{' {
 		return text
 	}
 	fmt.Fprintf(p, "  wire [%d:0] %s_with = %s;\n", len(cells)-1, name, text)
@@ -279,64 +275,69 @@ func (p *printer) key(c *cmvm.Count) string { return fmt.Sprint(p.now, c.Of, c.P
 var vectors = [5]string{"a", "b", "c", "d", "e"}
 
 // columns prints the vectors of new counts.
-func (p *printer) columns(name string, counts []*cmvm.Count) {
-	most, plus := 1, false
+func (p *printer) columns(name string, counts []*cmvm.Count) *set {
+	s := &set{name: name, width: len(counts), most: 1}
 	for j, c := range counts {
-		most, plus = max(most, len(c.Of)), plus || c.Plus
+		s.most, s.plus = max(s.most, len(c.Of)), s.plus || c.Plus
 		if counted(c) {
-			p.groups[p.key(c)] = group{name, j}
+			p.groups[p.key(c)] = group{s, j}
 		}
 	}
-	for k := range most {
+	for k := range s.most {
 		bits := make([]ref, len(counts))
 		for j, c := range counts {
 			if k < len(c.Of) {
 				bits[j] = p.bit(c.Of[k])
 			}
 		}
-		fmt.Fprintf(p, "  wire [%d:0] %s_%s = %s;\n", len(counts)-1, name, vectors[k], joined(bits))
+		p.wire(s, vectors[k], joined(bits))
 	}
-	p.sets[name] = &set{width: len(counts), most: most, plus: plus}
-	if plus {
+	if s.plus {
 		bits := make([]ref, len(counts))
 		for j, c := range counts {
 			if c.Plus {
 				bits[j] = one
 			}
 		}
-		fmt.Fprintf(p, "  wire [%d:0] %s_one = %s;\n", len(counts)-1, name, joined(bits))
+		p.wire(s, "one", joined(bits))
 	}
+	return s
 }
 
-// A set is vectors of counts.
+// A set is vectors a to e, and one, of counts: bits of equal place are in one column.
 type set struct {
+	name        string
 	width, most int
 	plus        bool
 	carries     []string  // of the additions that count
 	digits      [3]string // that are printed
 }
 
+// of is the name of a vector of s.
+func (s *set) of(vector string) string { return s.name + "_" + vector }
+
+// wire prints a vector of s, and gives its name.
+func (p *printer) wire(s *set, vector, expr string) string {
+	fmt.Fprintf(p, "  wire [%d:0] %s = %s;\n", s.width-1, s.of(vector), expr)
+	return s.of(vector)
+}
+
 // digit prints one of the bits of counts, unless it is there, and gives its name.
-func (p *printer) digit(of string, place int) string {
-	s := p.sets[of]
+func (p *printer) digit(s *set, place int) string {
 	if s.digits[place] != "" {
 		return s.digits[place]
 	}
 	if place > 0 && s.carries == nil {
-		p.carries(of, s)
+		p.carries(s)
 	}
 	var expr string
 	switch c := s.carries; {
 	case place == 0 && s.most == 1 && !s.plus:
-		return of + "_a"
+		return s.of("a")
 	case place == 1 && len(c) == 1:
 		return c[0]
 	case place == 0:
-		names := slices.Clone(vectors[:s.most])
-		if s.plus {
-			names = append(names, "one")
-		}
-		expr = of + "_" + strings.Join(names, " ^ "+of+"_")
+		expr = strings.Join(s.operands(), " ^ ")
 	case place == 1:
 		expr = strings.Join(c, " ^ ")
 	case len(c) == 2:
@@ -344,34 +345,39 @@ func (p *printer) digit(of string, place int) string {
 	default:
 		expr = fmt.Sprintf("(%s & %s) | (%s & (%s ^ %s))", c[0], c[1], c[2], c[0], c[1])
 	}
-	s.digits[place] = of + "_" + []string{"s", "t", "u"}[place]
-	fmt.Fprintf(p, "  wire [%d:0] %s = %s;\n", s.width-1, s.digits[place], expr)
+	s.digits[place] = p.wire(s, []string{"s", "t", "u"}[place], expr)
 	return s.digits[place]
 }
 
-// carries prints those of the full adders that count up to five bits and a one.
-func (p *printer) carries(of string, s *set) {
-	low := "#a"
-	add := func(name, second, third string) {
-		carry := fmt.Sprintf("%s & %s", low, second)
-		sum := fmt.Sprintf("%s ^ %s", low, second)
-		if third != "" {
-			carry, sum = fmt.Sprintf("(%s) | (%s & (%s))", carry, third, sum), sum+" ^ "+third
-		}
-		s.carries = append(s.carries, of+"_"+name)
-		fmt.Fprintf(p, "  wire [%d:0] %s_%s = %s;\n", s.width-1, of, name, strings.ReplaceAll(carry, "#", of+"_"))
-		low = "(" + sum + ")"
-	}
-	operands := []string{"", "#b", "#c", "#d", "#e", ""}
-	for k := 1; k < s.most; k += 2 {
-		third := operands[k+1]
-		if k+1 >= s.most {
-			third = ""
-		}
-		add([]string{1: "f", 3: "g"}[k], operands[k], third)
+// operands are the vectors whose ones are counted.
+func (s *set) operands() (names []string) {
+	for _, v := range vectors[:s.most] {
+		names = append(names, s.of(v))
 	}
 	if s.plus {
-		add("h", "#one", "")
+		names = append(names, s.of("one"))
+	}
+	return names
+}
+
+// carries prints those of the adders that count: full ones for pairs of bits on top of the first, half ones for what is
+// left of five, and for the one.
+func (p *printer) carries(s *set) {
+	all := s.operands()
+	low := all[0]
+	add := func(vector string, with ...string) {
+		carry, sum := low+" & "+with[0], low+" ^ "+with[0]
+		if len(with) > 1 {
+			carry, sum = fmt.Sprintf("(%s) | (%s & (%s))", carry, with[1], sum), sum+" ^ "+with[1]
+		}
+		s.carries = append(s.carries, p.wire(s, vector, carry))
+		low = "(" + sum + ")"
+	}
+	for k := 1; k < s.most; k += 2 {
+		add([]string{1: "f", 3: "g"}[k], all[k:min(k+2, s.most)]...)
+	}
+	if s.plus {
+		add("h", s.of("one"))
 	}
 }
 

@@ -85,21 +85,9 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	rows, _ := p.Size()
-	v := &dot.Vector{Terms: g.KH * g.KW * g.C, Padded: g.PT+g.PL+g.PB+g.PR > 0}
-	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: v.Padded,
+	v := convVector(n, g, rows)
+	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: padded(g),
 		Sweeps: n.Type.Elems() / rows}
-	if a.Depthwise(g, rows) {
-		v.Of = func(row, j int) int { return j*g.C + row }
-	} else if a.Groups > 1 {
-		f.Vector = nil
-	}
-	if f.Padded || g.KH*g.KW*g.SH*g.SW > 1 || n.HW.StreamIn != g.C {
-		v.Window = rtl.NewUnit("op_window", append(geometry.Params(g), "IN_LANES", n.HW.StreamIn, "OUT_LANES", v.Terms,
-			"SKID", 0)...)
-		if n.HW.Lines != "" {
-			v.Window.With("LINE_STYLE", n.HW.Lines)
-		}
-	}
 	switch {
 	case !a.Depthwise(g, rows):
 		f.Exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
@@ -117,10 +105,32 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		f.Tail, f.Lanes = hardware.RomStyle(n), depthwiseLegal(n, g)
 	}
 	u, err := p.Unit(n, f)
-	if err == nil && u.Body != nil && v.Window == nil {
+	if err == nil && u.Body != nil && u.Body.Window == nil {
 		u.Frames = n.Type.Elems() / rows // vectors
 	}
 	return u, err
+}
+
+func padded(g *geometry.Grid) bool { return g.PT+g.PL+g.PB+g.PR > 0 }
+
+// convVector is the windows of an unrolled convolution; nil where it is folded.
+func convVector(n *ir.Node, g *geometry.Grid, rows int) *dot.Vector {
+	a := n.Attrs.(*ConvAttrs)
+	if n.HW.Style != ir.StyleUnroll || a.Groups > 1 && !a.Depthwise(g, rows) {
+		return nil
+	}
+	v := &dot.Vector{Terms: g.KH * g.KW * g.C, Padded: padded(g)}
+	if a.Groups > 1 {
+		v.Of = func(row, j int) int { return j*g.C + row }
+	}
+	if v.Padded || g.KH*g.KW*g.SH*g.SW > 1 || n.HW.StreamIn != g.C {
+		v.Window = rtl.NewUnit("op_window", append(geometry.Params(g), "IN_LANES", n.HW.StreamIn, "OUT_LANES", v.Terms,
+			"SKID", 0)...)
+		if n.HW.Lines != "" {
+			v.Window.With("LINE_STYLE", n.HW.Lines)
+		}
+	}
+	return v
 }
 
 // convLanesLegal says why the lanes of a convolution that is not depthwise are not legal.
