@@ -75,7 +75,7 @@ func (b *builder) groups(c int) int {
 			cell.B = Count{Of: b.take(c, min(n, 5)), Plus: b.spend(c)}
 			b.places[2][c+2] = Count{cell.B.Of, cell.B.Plus, 2}
 			b.places[1][c+1] = Count{cell.B.Of, cell.B.Plus, 1}
-		case with >= 3 || n == 2 && cell.A == Zero:
+		case b.group >= 3 && (with >= 3 || n == 2 && cell.A == Zero):
 			cell.B = Count{Of: b.take(c, min(n, 3)), Plus: n < 3 && b.spend(c)}
 			b.places[1][c+1] = Count{cell.B.Of, cell.B.Plus, 1}
 		case n >= 1:

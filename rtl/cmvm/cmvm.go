@@ -24,7 +24,8 @@ type Problem struct {
 	Bias   []int64 // one an output; nil: zeros
 	// Scale multiplies finished sums, which takes less than coefficients that are so much longer; nil: ones.
 	Scale []int64
-	// Group is the largest number of bits that a function of a cell counts: 5 for LUTs of six inputs, 3 for four.
+	// Group is the largest number of bits that a function of a cell counts: 5 where a LUT of six inputs stands in front of
+	// a carry, 1 where cells only add two bits.
 	Group int
 	// Levels bounds the longest path, in the units of Graph.Levels; 0: no bound, the least hardware.
 	Levels float64
@@ -41,8 +42,8 @@ const maxBits = 62
 
 // check refuses what cannot be solved, and completes what is left out.
 func (p *Problem) check() error {
-	if p.Group != 3 && p.Group != 5 {
-		return fmt.Errorf("cells count 3 or 5 bits, not %d", p.Group)
+	if p.Group != 1 && p.Group != 5 {
+		return fmt.Errorf("cells count 1 or 5 bits, not %d", p.Group)
 	}
 	if p.Bias == nil {
 		p.Bias = make([]int64, len(p.Matrix))

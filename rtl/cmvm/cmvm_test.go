@@ -129,7 +129,7 @@ func TestErrors(t *testing.T) {
 		p    Problem
 		want string
 	}{
-		{Problem{Matrix: [][]int64{{1}}, Inputs: in, Group: 4}, "cells count 3 or 5 bits, not 4"},
+		{Problem{Matrix: [][]int64{{1}}, Inputs: in, Group: 4}, "cells count 1 or 5 bits, not 4"},
 		{Problem{Matrix: [][]int64{{1}}, Inputs: in, Group: 5, Bias: []int64{1, 2}},
 			"2 biases and 1 scales for 1 outputs"},
 		{Problem{Matrix: [][]int64{{1}}, Inputs: in, Group: 5, Scale: []int64{1 << 55}}, "row 0: sums of more than 62 bits"},

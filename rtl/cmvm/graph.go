@@ -61,6 +61,7 @@ type Graph struct {
 	Chains  []Chain
 	Nets    int // nets are 0 to Nets-1
 	Shared  int // sums that several others read
+	Group   int // of the problem
 }
 
 // Costs of a Graph.

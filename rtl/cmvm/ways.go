@@ -39,7 +39,7 @@ func Solve(p Problem) (*Graph, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	s := &solver{Problem: &p, effort: min(quick, p.Effort), graph: &Graph{Nets: 1}, at: []float64{0}}
+	s := &solver{Problem: &p, effort: min(quick, p.Effort), graph: &Graph{Nets: 1, Group: p.Group}, at: []float64{0}}
 	inputs, bias := s.wire()
 	s.distinct()
 	base := newSharer(s.unique, inputs)

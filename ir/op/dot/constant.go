@@ -83,7 +83,7 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 	l := &sums.Layer{InBits: m.data.ints.W, Stages: hw.Stages, StageLevels: cmp.Or(hw.StageLevels, StageLevels),
 		Window: v.Window, WindowLanes: n.HW.StreamIn, Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
 	if hw.LUT == 4 {
-		l.Problem.Group = 3
+		l.Problem.Group = 1
 	}
 	in := rangesOf(n)
 	for j := range v.Terms {
