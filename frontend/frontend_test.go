@@ -56,6 +56,8 @@ var examples = []struct{ path, nodes string }{
 		"logits_QuantizeLinear:1x10"},
 	{"digits-qonnx/model.onnx", "x:1x64 Quant_x_q:1x64 MatMul_0:1x48 Add_0:1x48 Relu_0:1x48 Quant_act0_q:1x48 " +
 		"MatMul_1:1x32 Add_1:1x32 Relu_1:1x32 Quant_act1_q:1x32 MatMul_2:1x10 Add_2:1x10"},
+	{"digits-widths/model.onnx", "x:1x64 input.quant:1x64 fc1:1x32 relu1:1x32 relu1.quant:1x32 fc2:1x32 relu2:1x32 " +
+		"relu2.quant:1x32 fc3:1x10"},
 	{"jets-mlp/model.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 	{"digits-vit/model.onnx", vit + " view:1x32x16 transpose:1x16x32 cat:1x17x32 add:1x17x32 layers.0.ln1:1x17x32 " +
 		"layers.0.qkv:1x17x96 ..."},

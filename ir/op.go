@@ -39,6 +39,9 @@ type Op struct {
 	// Exact is a format of one step that holds every result of a quantized node without rounding, whatever its result
 	// format; an error where there is none. Without the column results are rounded, or are codes of an argument.
 	Exact func(n *Node) (format.Format, error)
+	// Each is the codes of the channels of the result, along its last axis, where each has its own; its format holds all.
+	// Without the column all channels have the codes of the format.
+	Each func(n *Node) (*format.Each, error)
 	// HLO prints the same as StableHLO. Activations carry the sample axis of b, where it has one (Builder.Axis); codes
 	// travel in i32 or i64. Constant arguments come as zero Values: the column prints the form that it needs as a weight.
 	HLO func(b *hlo.Builder, n *Node, args []hlo.Value) (hlo.Value, error)

@@ -18,6 +18,7 @@ var quantizedExamples = []struct {
 }{
 	{"digits-qdq", "int(8,z=27)*0.15791836", 98}, {"digits-qdq-perchannel", "int(8,z=27)*0.15791836", 98},
 	{"digits-qdq-mlp", "int(8)*0.32402763", 97.7778}, {"digits-qonnx", "fixed(11,5)", 98.6667},
+	{"digits-widths", "fixed(18,10)", 97.1111},
 }
 
 // storedOutputs are the values that the model yields by the runtime that quantized it.

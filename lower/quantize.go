@@ -204,6 +204,8 @@ func (q *quantizer) node(n *ir.Node) {
 	case n.Op.Traits.Positions != nil && explicit == nil:
 		n.Type.Format = format.Fixed{W: positionBits(n.Op.Traits.Positions(n))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
+	case own.Channels(n):
+		q.channels(n, explicit)
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)
 	default:

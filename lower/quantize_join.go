@@ -120,7 +120,7 @@ func (q *quantizer) joinedConst(n *ir.Node, i int) {
 
 // modelChoice is the format that the model itself gives to the value of n; the plan's data stands above it.
 func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
-	if q.plan.Quantize.Data.Given {
+	if q.plan.Quantize.Data.Given && !own.Channels(n) {
 		return Choice{}, false
 	}
 	if f, ok := q.own.Format(n); ok {
@@ -169,6 +169,19 @@ func (q *quantizer) quant(n *ir.Node) bool {
 	q.users[a] = append(readers, q.users[n]...)
 	q.users[n] = nil
 	return false
+}
+
+// channels gives a node that computes codes for each channel the format of all of them, whatever the plan says of data:
+// what a rule asks for stands behind it.
+func (q *quantizer) channels(n *ir.Node, explicit *Choice) {
+	if a := n.Args[0]; !format.IsFixed(a.Type.Format) {
+		n.Args[0] = q.cast(a, openFormat(layerBits, "what "+n.Op.Name+" takes"), n, q.values[a])
+	}
+	c, _ := q.modelChoice(n)
+	q.result(n, c)
+	if explicit != nil {
+		q.castBehind(n, *explicit)
+	}
 }
 
 // inside says that no value of f lies beyond those of g.

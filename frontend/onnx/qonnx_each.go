@@ -60,22 +60,18 @@ func (c *call) varies(i int) (differ bool, axes int) {
 	return c.err == nil && len(v) > 0 && slices.Min(v) != slices.Max(v), axes
 }
 
-// quantEach is a Quant whose bit widths differ, or whose scales do so along several axes; it says whether it is one.
-// Weights become codes of one width that holds all: they have no others than those of their own widths. Scales that
-// differ along several axes must be the least times powers of two, in which all are counted.
+// quantEach is a Quant whose bit widths differ, or whose scales do so along several axes or for a computed value; it
+// says whether it is one. Weights become codes of one width that holds all: they have no others than those of their own
+// widths. Scales that differ along several axes must be the least times powers of two, in which all are counted.
 func (c *call) quantEach() bool {
 	widths, _ := c.varies(3)
 	scales, axes := c.varies(1)
-	scales = scales && axes > 1
+	scales = scales && (axes > 1 || !c.in[0].constant())
 	switch {
 	case c.err != nil || !widths && !scales:
 		return false
 	case !c.in[0].constant():
-		what, hint := "bit widths", "give the value one width, the largest: only weights may have widths of their own"
-		if scales {
-			what, hint = "scales", "give the value one scale, the least: only weights may have scales of their own"
-		}
-		c.fail(source.CodeQuantForm, "gives elements of a computed value %s of their own", what).Hint = hint
+		c.quantChannels()
 		return true
 	}
 	shape := c.shape(0)

@@ -78,7 +78,9 @@ func TestQuantEachRefused(t *testing.T) {
 		in, text string
 		tensors  []pb
 	}{
-		{"x", "one width, the largest", []pb{ft("s", nil, 0.5), ft("w", d(3), 3, 4, 5)}},
+		{"x", "no power of two", []pb{ft("s", nil, 0.3), ft("w", d(3), 3, 4, 5)}},
+		{"x", "one bit, the sign", []pb{ft("s", nil, 0.5), ft("w", d(3), 1, 4, 5)}},
+		{"x", "of 40 bits", []pb{ft("s", d(3), 1, 0x1p-36, 1), ft("w", nil, 4)}},
 		{"k", "no powers of two", []pb{k, ft("s", d(2, 3), 0.5, 0.3, 0.2, 0.1, 0.7, 0.9), ft("w", nil, 5)}},
 		{"k", "bit width 2.5", []pb{k, ft("s", nil, 0.5), ft("w", d(3), 3, 2.5, 5)}},
 		{"k", "up to 32", []pb{k, ft("s", d(2, 3), 1, 1, 0x1p-40, 1, 1, 1), ft("w", nil, 8)}},

@@ -66,14 +66,18 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 		return
 	}
 	in, out, style := 0, 0, ir.StyleFold
+	unrolled := slices.Equal(d.Styles, []ir.Style{ir.StyleUnroll})
 	switch {
+	case !d.Product() && unrolled:
+		in, out = d.Tied(slices.Max(d.In.Legal))
+		style = ir.StyleUnroll
 	case !d.Product():
 		lanes := oneOf(r, d.In.Legal)
 		if d.Tie == nil && slices.Contains(d.In.Legal, given) && r.IntN(2) == 0 {
 			lanes = given // without an adapter
 		}
 		in, out = d.Tied(lanes)
-	case slices.Contains(d.Styles, ir.StyleUnroll) && r.IntN(3) == 0:
+	case slices.Contains(d.Styles, ir.StyleUnroll) && (unrolled || r.IntN(3) == 0):
 		in, out, style = slices.Max(d.In.Legal), slices.Max(d.Out.Legal), ir.StyleUnroll
 	default:
 		in, out = oneOf(r, d.In.Legal), oneOf(r, d.Out.Legal)

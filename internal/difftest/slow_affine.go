@@ -3,6 +3,7 @@
 package difftest
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -33,6 +34,34 @@ func slowQuant(n *ir.Node, x value) ([]*big.Rat, error) {
 		}
 		return v
 	}), nil
+}
+
+// slowQuantEach rounds each channel to codes of its own.
+func slowQuantEach(a *pointwise.QuantEachAttrs, x value) []*big.Rat {
+	return fill(x.shape, func(i []int) *big.Rat {
+		f, err := format.Parse(a.Format)
+		own, ok := f.(format.Fixed)
+		c := i[a.Axis]
+		if own.W = a.Bits[c]; err != nil || !ok || own.W == 0 {
+			return integer(0)
+		}
+		own.F -= a.Drop[c]
+		return decodeOne(ir.Type{Shape: x.shape, Format: own}, 0, encode(own, x.at(i...)))
+	})
+}
+
+// slowSumEach sums, and rounds each row to codes of its own.
+func slowSumEach(n *ir.Node, args []value) ([]*big.Rat, error) {
+	switch a := n.Attrs.(type) {
+	case *sum.LinearEachAttrs:
+		return slowQuantEach(&a.QuantEachAttrs, value{n.Type.Shape, slowLinear(args[0], args[1:])}), nil
+	case *sum.ConvEachAttrs:
+		s := *n
+		s.Op, s.Attrs = sum.Conv, &a.ConvAttrs
+		x, err := slowWindow(&s, args)
+		return slowQuantEach(&a.QuantEachAttrs, value{n.Type.Shape, x}), err
+	}
+	return nil, fmt.Errorf("%s has no codes of rows", n.Name)
 }
 
 // factored says that a weighted sum becomes codes by a factor and a shift: where it reads or makes integers with a zero

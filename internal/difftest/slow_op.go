@@ -29,13 +29,11 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	switch n.Op {
 	case sum.Linear:
 		return slowLinear(x, args[1:]), nil
+	case sum.LinearEach, sum.ConvEach:
+		return slowSumEach(n, args)
 	case sum.Scale:
-		axis := n.Attrs.(*column.ScaleAttrs).Axis
-		return fill(x.shape, func(i []int) *big.Rat {
-			y := new(big.Rat).Mul(x.at(i...), args[1].at(i[axis]))
-			return y.Add(y, args[2].at(i[axis]))
-		}), nil
-	case pointwise.PRelu, curve.Threshold:
+		return slowScale(n.Attrs.(*column.ScaleAttrs).Axis, args), nil
+	case pointwise.PRelu, pointwise.QuantEach, curve.Threshold:
 		return slowChannel(n, args), nil
 	case pointwise.Relu, pointwise.LeakyRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh:
 		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
@@ -85,10 +83,21 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
 }
 
+// slowScale multiplies each channel and adds to it.
+func slowScale(axis int, args []value) []*big.Rat {
+	return fill(args[0].shape, func(i []int) *big.Rat {
+		y := new(big.Rat).Mul(args[0].at(i...), args[1].at(i[axis]))
+		return y.Add(y, args[2].at(i[axis]))
+	})
+}
+
 // slowChannel is an operation with constants for each channel.
 func slowChannel(n *ir.Node, args []value) []*big.Rat {
-	if n.Op == curve.Threshold {
+	switch n.Op {
+	case curve.Threshold:
 		return slowThreshold(n, args[0], args[1])
+	case pointwise.QuantEach:
+		return slowQuantEach(n.Attrs.(*pointwise.QuantEachAttrs), args[0])
 	}
 	return slowPRelu(n, args)
 }

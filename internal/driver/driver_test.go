@@ -119,13 +119,14 @@ func TestVerify(t *testing.T) {
 		{"digits-resnet", "", 4500}, {"digits-qdq-perchannel", "", 4500}, {"digits-qonnx", "", 4500},
 		{"digits-qdq", "w4", 4500}, {"digits-mlp", "pack", 4500}, {"digits-cnn", "chain", 4500}, {"digits-vit", "", 4500},
 		{"digits-dscnn", "mxmix", 4500}, {"digits-lstm", "mx", 3000}, {"digits-gru", "b16", 3000},
+		{"digits-widths", "", 4500}, {"digits-widths", "unroll", 4500},
 		// Others.
 		{"digits-mlp", "", 4500}, {"digits-dscnn", "", 4500}, {"digits-resnet", "uneven", 4500},
 		{"digits-cnn", "pack", 4500}, {"digits-vit", "mxmix", 4500}, {"digits-mlp", "mx", 4500},
 		{"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500}, {"digits-qdq-perchannel", "mxmix", 4500},
 		{"digits-lstm", "", 3000}, {"digits-gru", "", 3000},
 	}
-	for _, c := range cases[:tools.Sample(14, len(cases))] {
+	for _, c := range cases[:tools.Sample(16, len(cases))] {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)

@@ -25,7 +25,7 @@ var (
 )
 
 const (
-	randomSamples = 20_000
+	randomSamples = 5000
 	// fewSamples is how many random ones a file gets whose circuit another file has shown already.
 	fewSamples   = 200
 	stallPercent = 30
@@ -34,8 +34,8 @@ const (
 	secondSamples, slowSample, gateSamples = 2, 5000, 20
 	// Where the runs would simulate more cycles than this, runs behind the first have laterSamples samples; and where
 	// the first alone does, it has fewer random ones.
-	runCycles    = 80_000_000
-	laterSamples = 2000
+	runCycles    = 12_000_000
+	laterSamples = 1000
 )
 
 var stallSeeds = []uint64{1, 2, 3}

@@ -26,7 +26,8 @@ import (
 // All lists every operation, in the order of the support matrix.
 var All = [...]*ir.Op{
 	leaf.Input, leaf.Const,
-	sum.Linear, sum.Conv, sum.MatMul, sum.BatchNorm, sum.Scale, norm.LayerNorm, norm.RMSNorm, norm.GroupNorm,
+	sum.Linear, sum.Conv, sum.LinearEach, sum.ConvEach,
+	sum.MatMul, sum.BatchNorm, sum.Scale, norm.LayerNorm, norm.RMSNorm, norm.GroupNorm,
 	sequence.Attention, sequence.Rotary, sequence.Append,
 	sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate, sequence.Embedding,
 	recur.LSTM, recur.GRU, recur.RNN,
@@ -39,7 +40,7 @@ var All = [...]*ir.Op{
 	window.MaxPool, window.AvgPool, window.GlobalAvgPool, reduce.Sum, reduce.Mean, reduce.Max, reduce.Min,
 	pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max,
 	move.Reshape, move.Transpose, move.Identity, pointwise.Cast,
-	pointwise.Quant,
+	pointwise.Quant, pointwise.QuantEach,
 	move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse,
 	whole.Compare, whole.Where, whole.And, whole.Or, whole.Xor, whole.Not, whole.ShiftLeft, whole.ShiftRight, whole.Div,
 	whole.Mod, whole.Power, whole.Convert, whole.IsNaN, whole.IsInf,

@@ -15,7 +15,6 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/composite"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/walk"
 )
@@ -293,7 +292,6 @@ func TestCuts(t *testing.T) {
 // TestExpand compares every expansion with the operation itself, up to the rounding of float32. An operation that is
 // evaluated as its expansion says nothing of it: its definition stands here.
 func TestExpand(t *testing.T) {
-	defined := map[*ir.Op]func(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error){norm.GroupNorm: groupNormDefined}
 	parts := reflect.ValueOf(composite.PartsEval).Pointer()
 	for _, o := range All {
 		run := draw.Run
@@ -341,31 +339,6 @@ func floated(r *rand.Rand, n *ir.Node) *ir.Node {
 		f.Args[i] = &c
 	}
 	return &f
-}
-
-// groupNormDefined is group_norm by its formula, in float64: the elements of a sample's group follow each other.
-func groupNormDefined(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
-	a, shape, out := n.Attrs.(*norm.GroupNormAttrs), n.Type.Shape, ir.NewTensor(n.Type)
-	full, err := column.FixedArgs(n)(args)
-	if err != nil {
-		return nil, err
-	}
-	x, each := full[0].Floats, walk.Size(shape[2:])
-	size := each * shape[1] / a.Groups
-	for from := 0; from < len(x); from += size {
-		mean, variance := norm.Moments(x[from : from+size])
-		for i := from; i < from+size; i++ {
-			y := (float64(x[i]) - mean) / math.Sqrt(variance+float64(a.Eps))
-			if len(full) > 1 {
-				y *= float64(full[1].Floats[i/each%shape[1]])
-			}
-			if len(full) > 2 {
-				y += float64(full[2].Floats[i/each%shape[1]])
-			}
-			out.Floats[i] = float32(y)
-		}
-	}
-	return out, nil
 }
 
 // runExpansion evaluates the parts of n in order.

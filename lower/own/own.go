@@ -57,6 +57,14 @@ func formats(g *ir.Graph) (map[*ir.Node]Format, error) {
 			wanted[n] = Format{f, n}
 			continue
 		}
+		if Channels(n) {
+			e, err := n.Op.Each(n)
+			if err != nil {
+				return nil, err
+			}
+			wanted[n] = Format{e.All, n}
+			continue
+		}
 		if f, ok := agreed(g, users[n], wanted, n); ok {
 			wanted[n] = f
 		}
@@ -65,14 +73,19 @@ func formats(g *ir.Graph) (map[*ir.Node]Format, error) {
 }
 
 // Quantizes says that n is a quantization that the model itself asks for.
-func Quantizes(n *ir.Node) bool { return n.Op == pointwise.Quant }
+func Quantizes(n *ir.Node) bool { return n.Op == pointwise.Quant || Channels(n) }
+
+// Channels says that n gives channels codes of their own, which it computes: all of them are codes of its own format.
+func Channels(n *ir.Node) bool { return n.Op.Each != nil }
 
 // Encodes says that n only rounds its argument to codes; signs are computed.
-func Encodes(n *ir.Node) bool { return Quantizes(n) && !n.Attrs.(*pointwise.QuantAttrs).Bipolar }
+func Encodes(n *ir.Node) bool {
+	return n.Op == pointwise.Quant && !n.Attrs.(*pointwise.QuantAttrs).Bipolar
+}
 
 // Signs is the format of a node that makes codes of signs.
 func Signs(n *ir.Node) (format.Format, bool) {
-	if !Quantizes(n) || Encodes(n) {
+	if n.Op != pointwise.Quant || Encodes(n) {
 		return nil, false
 	}
 	f, err := pointwise.QuantFormat(n)
@@ -106,7 +119,7 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 
 // passes says that what u wants of its result may be made of its arguments instead.
 func passes(u *ir.Node) bool {
-	return Quantizes(u) || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
+	return u.Op == pointwise.Quant || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
 }
 
 // Limits are the least and the greatest value of a format.

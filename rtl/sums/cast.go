@@ -5,14 +5,17 @@ package sums
 import (
 	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"lathe/rtl/cmvm"
 )
 
 // A Cast makes a code of a sum: over(Zero + round(sum / 2^Shift)), the numbers Round and Over as num_requant has them.
+// The code stands in its lane above Low bits that are 0. One of no bits is 0, whatever the sum.
 type Cast struct {
 	Shift, Zero int
-	Bits        int
+	Bits, Low   int
 	Signed      bool
 	Round, Over int
 }
@@ -161,6 +164,9 @@ func (c Cast) saturates(sums cmvm.Range) (below, above bool) {
 
 // luts estimates the LUTs of a cast, and how many of them are behind one another.
 func (c Cast) luts(sums cmvm.Range) (n, levels int) {
+	if c.Bits == 0 {
+		return 0, 0
+	}
 	r := c.rounding()
 	if r.positive != r.negative {
 		n, levels = sums.Bits(), 1
@@ -172,6 +178,28 @@ func (c Cast) luts(sums cmvm.Range) (n, levels int) {
 		return n, levels
 	}
 	return n + c.Bits + max(1, c.rounded(sums).Bits()-c.Bits)/4, levels + 2
+}
+
+// lane is the text of the code of output o in a lane of so many bits: above what is always 0, its sign or zeros.
+func (c Cast) lane(o, bits int) string {
+	above := bits - c.Low - c.Bits
+	switch {
+	case c.Bits == 0:
+		return fmt.Sprintf("%d'd0", bits)
+	case above+c.Low == 0:
+		return fmt.Sprintf("code%d", o)
+	}
+	parts := []string{fmt.Sprintf("code%d", o)}
+	switch {
+	case above > 0 && c.Signed:
+		parts = slices.Insert(parts, 0, fmt.Sprintf("{%d{code%d[%d]}}", above, o, c.Bits-1))
+	case above > 0:
+		parts = slices.Insert(parts, 0, fmt.Sprintf("%d'd0", above))
+	}
+	if c.Low > 0 {
+		parts = append(parts, fmt.Sprintf("%d'd0", c.Low))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // cast prints the code of output o as the wire code<o>, given the bits of its sum.

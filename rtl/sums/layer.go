@@ -16,8 +16,13 @@ import (
 // A Layer is a vector of codes made of another one: products with a constant matrix, and a cast for each sum.
 type Layer struct {
 	Problem cmvm.Problem // without what casts add
-	InBits  int          // of an element of the beat that comes in
-	Casts   []Cast       // one an output, all of as many bits
+	// InBits is those of an element of the beat that comes in, and InLow, of each, how many of the lowest are always 0;
+	// nil: none. The inputs of Problem are what stands above them.
+	InBits int
+	InLow  []int
+	Casts  []Cast // one an output
+	// OutBits is those of an element of the result.
+	OutBits int
 	// Stages is the most rows of registers that a vector passes, that at the output included; 0: as many as paths of
 	// StageLevels levels need.
 	Stages      int
@@ -44,6 +49,10 @@ func (l *Layer) rounded() (p cmvm.Problem, casts []Cast, err error) {
 		p.Scale = slices.Repeat([]int64{1}, n)
 	}
 	for o, c := range l.Casts {
+		if c.Bits == 0 {
+			casts = append(casts, c)
+			continue
+		}
 		if left := max(-c.Shift, 0); left > 0 {
 			longest := max(cmvm.Range{Hi: max(p.Bias[o], -p.Bias[o])}.Bits(), cmvm.Range{Hi: p.Scale[o]}.Bits())
 			if longest+left > 61 {
@@ -94,12 +103,12 @@ func (l *Layer) Solve() error {
 
 // Unit is the layer as hardware; Solve was called. Errors as rtl.Lookup.
 func (l *Layer) Unit() (*rtl.Unit, error) {
-	in, out := len(l.Problem.Inputs)*l.InBits, len(l.casts)*l.casts[0].Bits
+	in, out := len(l.Problem.Inputs)*l.InBits, len(l.casts)*l.OutBits
+	held := 0 // bits of the result that may change
 	cost := l.graph.Cost()
 	b := &rtl.Body{Window: l.Window, Latency: l.pipe.Rows + 1, Sums: rtl.Sums{
 		Chains: len(l.graph.Chains), Shared: l.graph.Shared, Cells: cost.Cells, LUTs: cost.LUTs + cost.Not,
-		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Rows: l.pipe.Rows + 1, Registers: l.pipe.Registers(l.graph),
-		Live: l.live(out)}}
+		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Rows: l.pipe.Rows + 1, Registers: l.pipe.Registers(l.graph)}}
 	for _, row := range l.Problem.Matrix {
 		for _, w := range row {
 			b.Sums.Products += rtl.Flag(w != 0)
@@ -107,9 +116,10 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 	}
 	for o, c := range l.casts {
 		n, _ := c.luts(l.sums[o])
-		b.Sums.LUTs += n
+		b.Sums.LUTs, held = b.Sums.LUTs+n, held+c.Bits
 	}
-	skid, err := rtl.NewUnit("stream_skid", "WIDTH", out).Facts()
+	b.Sums.Live = l.live(held)
+	skid, err := rtl.NewUnit("stream_skid", "WIDTH", max(held, 1)).Facts()
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +194,11 @@ func (l *Layer) text(words string) string {
 	p := newPrinter(l.graph, l.pipe)
 	for i, w := range l.graph.Inputs {
 		if n := len(w.Bits); n > 0 {
-			fmt.Fprintf(p, "  wire [%d:0] x%d = %s_data[%d:%d];\n", n-1, i, words, i*l.InBits+n-1, i*l.InBits)
+			from := i * l.InBits
+			if l.InLow != nil {
+				from += l.InLow[i]
+			}
+			fmt.Fprintf(p, "  wire [%d:0] x%d = %s_data[%d:%d];\n", n-1, i, words, from+n-1, from)
 			p.input(i, w)
 		}
 	}
@@ -192,8 +206,10 @@ func (l *Layer) text(words string) string {
 	p.now = l.pipe.Rows
 	codes := make([]string, len(l.casts)) // the last one first
 	for o, c := range l.casts {
-		p.cast(o, c, l.graph.Outputs[o], l.sums[o])
-		codes[len(codes)-1-o] = fmt.Sprintf("code%d", o)
+		if c.Bits > 0 {
+			p.cast(o, c, l.graph.Outputs[o], l.sums[o])
+		}
+		codes[len(codes)-1-o] = c.lane(o, l.OutBits)
 	}
 	fmt.Fprintf(p, "  assign codes = {%s};\n", wrap(strings.Join(codes, ", ")))
 	fmt.Fprintf(p, "  wire unused = &{1'b0, %s_data};  // where ranges are narrower than codes\n", words)

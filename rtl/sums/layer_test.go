@@ -77,10 +77,19 @@ func coded(q *big.Int, c Cast) int64 {
 func drawn(r *rand.Rand, signed bool) *Layer {
 	p := random(r, 1+r.IntN(8), 1+r.IntN(6), 1+r.IntN(8))
 	l := &Layer{InBits: 1 + r.IntN(7), Stages: r.IntN(4), StageLevels: 1 + 4*r.Float64()}
+	lows := r.IntN(2) == 0
+	if lows {
+		l.InLow = make([]int, len(p.Inputs))
+	}
 	for i := range p.Inputs {
-		p.Inputs[i] = cmvm.Range{Lo: 0, Hi: 1<<l.InBits - 1}
+		bits := l.InBits
+		if lows {
+			l.InLow[i] = r.IntN(bits)
+			bits -= l.InLow[i]
+		}
+		p.Inputs[i] = cmvm.Range{Lo: 0, Hi: 1<<bits - 1}
 		if signed {
-			p.Inputs[i] = cmvm.Range{Lo: -1 << (l.InBits - 1), Hi: 1<<(l.InBits-1) - 1}
+			p.Inputs[i] = cmvm.Range{Lo: -1 << (bits - 1), Hi: 1<<(bits-1) - 1}
 		}
 	}
 	if r.IntN(3) == 0 {
@@ -96,9 +105,15 @@ func drawn(r *rand.Rand, signed bool) *Layer {
 	if r.IntN(3) == 0 {
 		c.Zero = r.IntN(1<<c.Bits) - r.IntN(1<<c.Bits)
 	}
+	l.OutBits = c.Bits + r.IntN(4)
+	own := c.Over <= wraps && r.IntN(2) == 0
 	for range p.Matrix {
 		if c.Shift = r.IntN(22) - 2; r.IntN(20) == 0 {
 			c.Shift = r.IntN(200)
+		}
+		if own {
+			c.Bits = r.IntN(l.OutBits + 1)
+			c.Low = r.IntN(l.OutBits - c.Bits + 1)
 		}
 		l.Casts = append(l.Casts, c)
 	}
@@ -130,7 +145,11 @@ func TestLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		consistent(t, &u.Body.Sums, len(asked)*asked[0].Bits)
+		held := 0
+		for _, c := range asked {
+			held += c.Bits
+		}
+		consistent(t, &u.Body.Sums, held)
 		name := fmt.Sprintf("layer%d", i)
 		m := *u.Body.Module
 		facts, err := u.Facts()
@@ -148,14 +167,20 @@ func TestLayers(t *testing.T) {
 				for o, row := range p.Matrix {
 					sum := new(big.Int)
 					for j, w := range row {
-						sum.Add(sum, big.NewInt(w*in[0][j]))
+						x := in[0][j]
+						if l.InLow != nil {
+							x >>= l.InLow[j]
+						}
+						sum.Add(sum, big.NewInt(w*x))
 					}
 					if p.Scale != nil {
 						sum.Mul(sum, big.NewInt(p.Scale[o]))
 					}
 					sum.Add(sum, big.NewInt(p.Bias[o]))
 					c := asked[o]
-					y[o] = coded(rounded(sum, c.Shift, c.Round), c)
+					if c.Bits > 0 {
+						y[o] = coded(rounded(sum, c.Shift, c.Round), c) << c.Low
+					}
 				}
 				return [][]int64{y}
 			}})

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the example of docs/unrolled.md")
 func TestPage(t *testing.T) {
 	in := cmvm.Range{Lo: -8, Hi: 7}
 	c := Cast{Shift: 3, Bits: 4}
-	l := &Layer{InBits: 4, Stages: 2, Casts: []Cast{c, c}, Problem: cmvm.Problem{Group: 5,
+	l := &Layer{InBits: 4, OutBits: 4, Stages: 2, Casts: []Cast{c, c}, Problem: cmvm.Problem{Group: 5,
 		Inputs: []cmvm.Range{in, in, in}, Bias: []int64{3, -9}, Matrix: [][]int64{{7, 5, 3}, {5, -7, 1}}}}
 	if err := l.Solve(); err != nil {
 		t.Fatal(err)

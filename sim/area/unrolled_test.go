@@ -18,7 +18,8 @@ import (
 // flip-flops, of which shift registers take some, within 10 %.
 func TestUnrolledCost(t *testing.T) {
 	tools.Need(t, "yosys")
-	l := &chains.Layer{InBits: 6, StageLevels: 4, Problem: cmvm.Problem{Group: 5, Matrix: cmvmtest.Matrix(8, 4, 6)}}
+	l := &chains.Layer{InBits: 6, OutBits: 8, StageLevels: 4, Problem: cmvm.Problem{Group: 5,
+		Matrix: cmvmtest.Matrix(8, 4, 6)}}
 	for range 8 {
 		l.Problem.Inputs = append(l.Problem.Inputs, cmvm.Range{Lo: -32, Hi: 31})
 	}

@@ -11,6 +11,7 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 )
 
@@ -55,7 +56,8 @@ func layer(name string, to, of format.Format, scales []float32, rows int, codes 
 
 // TestUnrolledEdges runs unrolled layers where ranges, shifts and zero points are at their ends: behind factors of
 // channels; dead channels, which shift by more bits than sums have, beside living ones, also in front of another layer;
-// shifts to the left; ranges that leave bits of a vector constant.
+// shifts to the left; ranges that leave bits of a vector constant; rows with codes of their own, one of them of no
+// bits.
 func TestUnrolledEdges(t *testing.T) {
 	i4, i8 := format.Fixed{W: 4, Signed: true}, format.Fixed{W: 8, Signed: true}
 	affine := func(w int, signed bool, scale float32, zero int64) format.Format {
@@ -67,7 +69,17 @@ func TestUnrolledEdges(t *testing.T) {
 	dead := func(by float32) []float32 { return []float32{1, 1.5 / by} }
 	factors := &ir.Node{Name: "s", Op: sum.Scale, Attrs: &column.ScaleAttrs{Axis: 0}, Type: ir.Type{Format: i8},
 		Args: []*ir.Node{vector("m", i4, 1, 1), vector("b", i4, 0, 0)}}
+	codes := pointwise.QuantEachAttrs{Format: "fixed(7,0)", Bits: []int{3, 0, 2, 7}, Drop: []int{2, 0, 5, 0}}
+	each := func() *ir.Node {
+		n := layer("e", format.Fixed{W: 7, Signed: true}, i4, nil, 4, 7, 3, -5, 6)
+		n.Op, n.Attrs = sum.LinearEach, &sum.LinearEachAttrs{QuantEachAttrs: codes}
+		return n
+	}
+	alone := &ir.Node{Name: "q", Op: pointwise.QuantEach, Attrs: &codes, Type: ir.Type{Format: format.Fixed{W: 7,
+		Signed: true}}}
 	graphs := []*ir.Graph{
+		row(t, 2, input(i4), each(), layer("z", i8, i4, nil, 2, 3, 7, -4, 1, -1, 0, 1, 2)),
+		row(t, 1, input(i4), layer("l", i8, i4, nil, 4, 7, -7, 5, 1), alone, layer("z", i8, i4, nil, 1, 3, 7, -4, 1)),
 		row(t, 1, input(i4), layer("l", i8, i4, nil, 2, 0, 1), factors, layer("z", i8, i4, nil, 1, 1, 1)),
 		row(t, 1, input(small), layer("l", affine(8, false, 200, 128), rows, dead(1<<19), 2, 7, 7),
 			layer("z", affine(10, true, 200, 0), affine(4, true, 1, 0), nil, 1, 1, 1)),

@@ -27,6 +27,8 @@ type Vector struct {
 	Padded bool
 	// Of is the element that product j of a row takes; nil: element j.
 	Of func(row, j int) int
+	// Each is the codes of the rows, where each has its own.
+	Each *format.Each
 }
 
 // StageLevels is the logic between two registers where the plan says nothing.
@@ -80,39 +82,58 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 		return nil, n.Errorf("L0311", "round=%s has no hardware", c.Result.Round)
 	}
 	hw := n.HW.Sums
-	l := &sums.Layer{InBits: m.data.ints.W, Stages: hw.Stages, StageLevels: cmp.Or(hw.StageLevels, StageLevels),
-		Window: v.Window, WindowLanes: n.HW.StreamIn, Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
+	l := &sums.Layer{InBits: m.data.ints.W, OutBits: c.Result.W, Stages: hw.Stages,
+		StageLevels: cmp.Or(hw.StageLevels, StageLevels), Window: v.Window, WindowLanes: n.HW.StreamIn,
+		Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
 	if hw.LUT == 4 {
 		l.Problem.Group = 1
 	}
-	in := rangesOf(n)
-	for j := range v.Terms {
-		r := in[j%len(in)]
-		if v.Padded {
-			r = cmvm.Range{Lo: min(r.Lo, m.data.zero), Hi: max(r.Hi, m.data.zero)}
-		}
-		l.Problem.Inputs = append(l.Problem.Inputs, r)
-	}
+	m.vector(n, v, l)
 	for o, ch := range c.Channels {
-		row := make([]int64, v.Terms)
-		for j, w := range c.Weights[o*c.In : (o+1)*c.In] {
-			at := j
-			if v.Of != nil {
-				at = v.Of(o, j)
-			}
-			row[at] = w << ch.Up
+		row, cast := make([]int64, v.Terms), cast(c, o)
+		if v.Each != nil {
+			cast.Shift, cast.Bits, cast.Low = cast.Shift+v.Each.Drop[o], v.Each.Bits[o], v.Each.Drop[o]
 		}
 		bias := new(big.Int).Mul(big.NewInt(ch.Bias), big.NewInt(ch.Mul))
 		if !bias.IsInt64() {
 			return nil, n.Errorf("L0620", "sums with constant weights: a bias of %d bits, 63 are the most", bias.BitLen()+1).
 				WithHint("fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
 		}
+		for j, w := range c.Weights[o*c.In : (o+1)*c.In] {
+			if v.Of != nil {
+				j = v.Of(o, j)
+			}
+			if row[j] = w << ch.Up; l.InLow != nil {
+				row[j] <<= l.InLow[j]
+			}
+		}
+		if cast.Bits == 0 { // nothing of it is read
+			clear(row)
+			bias.SetInt64(0)
+		}
 		l.Problem.Matrix = append(l.Problem.Matrix, row)
 		l.Problem.Scale = append(l.Problem.Scale, ch.Mul)
 		l.Problem.Bias = append(l.Problem.Bias, bias.Int64())
-		l.Casts = append(l.Casts, cast(c, o))
+		l.Casts = append(l.Casts, cast)
 	}
 	return l, nil
+}
+
+// vector says which codes the elements of the vectors have that l takes.
+func (m *exactSum) vector(n *ir.Node, v *Vector, l *sums.Layer) {
+	in, low := rangesOf(n), lowOf(n)
+	for j := range v.Terms {
+		r := in[j%len(in)]
+		if v.Padded {
+			r = cmvm.Range{Lo: min(r.Lo, m.data.zero), Hi: max(r.Hi, m.data.zero)}
+		}
+		if low != nil {
+			bits := low[j%len(low)]
+			l.InLow = append(l.InLow, bits)
+			r = cmvm.Range{Lo: r.Lo >> bits, Hi: r.Hi >> bits}
+		}
+		l.Problem.Inputs = append(l.Problem.Inputs, r)
+	}
 }
 
 // solved keeps the units of a sum, which take long to find.
@@ -157,6 +178,28 @@ func rangesOf(n *ir.Node) []cmvm.Range {
 	return r
 }
 
+// lowOf is, over and over in the order of a beat that n takes, how many of the lowest bits of codes are always 0; nil
+// where that is not known.
+func lowOf(n *ir.Node) []int {
+	x := n.Args[0]
+	for x.Op.Each == nil {
+		if t := x.Op.Traits; !keepsOrder(x) || !t.Elementwise && !t.Windows {
+			return nil
+		}
+		x = x.Args[0]
+	}
+	e, err := x.Op.Each(x)
+	if last := len(n.Args[0].Type.Shape) - 1; err != nil || !byLast(n) || len(e.Drop) != n.Args[0].Type.Shape[last] {
+		return nil
+	}
+	return e.Drop
+}
+
+// keepsOrder says that the elements of x are some of its first argument, and come from a unit that is its own.
+func keepsOrder(x *ir.Node) bool {
+	return x.Op.Traits.KeepsCodes && x.Op.Traits.Ring == ir.NoRing && x.HW.Unit == ""
+}
+
 // byLast says that n sums along the last axis of its argument, and gives its rows along the last axis of the result.
 func byLast(n *ir.Node) bool {
 	last := n.LastOf()
@@ -167,10 +210,14 @@ func byLast(n *ir.Node) bool {
 func codesIn(x *ir.Node) []cmvm.Range {
 	switch t := x.Op.Traits; {
 	case t.Ring != ir.NoRing || x.HW.Unit != "":
-	case t.KeepsCodes && (t.Elementwise || t.Windows):
+	case keepsOrder(x) && (t.Elementwise || t.Windows):
 		return codesIn(x.Args[0])
 	case t.KeepsCodes:
 		return []cmvm.Range{union(codesIn(x.Args[0]))}
+	case x.Op.Each != nil:
+		if r := codesEach(x); r != nil {
+			return r
+		}
 	case t.Weighted && byLast(x) && x.Args[1].IsConst() && !KindsOf(x).Window():
 		if r := codesOut(x); r != nil {
 			return r
@@ -183,6 +230,20 @@ func codesIn(x *ir.Node) []cmvm.Range {
 	}
 	all = format.Fixed{W: all.W, Signed: all.Signed} // inputs have also codes to which nothing is cast
 	return []cmvm.Range{{Lo: all.Min(), Hi: all.Max()}}
+}
+
+// codesEach are the ranges of channels with codes of their own.
+func codesEach(x *ir.Node) []cmvm.Range {
+	e, err := x.Op.Each(x)
+	if err != nil {
+		return nil
+	}
+	out := make([]cmvm.Range, len(e.Bits))
+	for c := range out {
+		lo, hi := e.Limits(c)
+		out[c] = cmvm.Range{Lo: lo << e.Drop[c], Hi: hi << e.Drop[c]}
+	}
+	return out
 }
 
 // codesOut are the ranges of the codes of the rows of a sum; nil where they are not known.

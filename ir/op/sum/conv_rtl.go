@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/hardware"
@@ -74,7 +75,10 @@ func tapLanes(g *geometry.Grid) []int {
 	return legal
 }
 
-func convRTL(n *ir.Node) (*rtl.Unit, error) {
+func convRTL(n *ir.Node) (*rtl.Unit, error) { return convRTLEach(n, nil) }
+
+// convRTLEach is the unit of n, whose rows have codes of their own where each is not nil.
+func convRTLEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 	a := n.Attrs.(*ConvAttrs)
 	g, err := geometry.OfNode(n, &a.Window)
 	if err != nil {
@@ -86,6 +90,9 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	rows, _ := p.Size()
 	v := convVector(n, g, rows)
+	if v != nil {
+		v.Each = each
+	}
 	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: padded(g),
 		Sweeps: n.Type.Elems() / rows}
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/dense"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
@@ -206,13 +207,16 @@ func genLinear(r *rand.Rand, o *ir.Op) *ir.Graph {
 }
 
 // linearUnit reads its data as they come.
-func linearUnit(n *ir.Node) (*rtl.Unit, error) {
+func linearUnit(n *ir.Node) (*rtl.Unit, error) { return linearUnitEach(n, nil) }
+
+// linearUnitEach is the unit of n, whose rows have codes of their own where each is not nil.
+func linearUnitEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 	p, err := dot.New(n)
 	if err != nil {
 		return nil, err
 	}
 	rows, terms := p.Size()
-	f := dot.Front{Name: "linear", Vector: &dot.Vector{Terms: terms}, Coded: true,
+	f := dot.Front{Name: "linear", Vector: &dot.Vector{Terms: terms, Each: each}, Coded: true,
 		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
 		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
 		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), dot.Multipliers(n)...),
