@@ -170,7 +170,7 @@ func reformat(r *rand.Rand, g *ir.Graph, f enumerated) {
 
 // onFixed are operations for which lowering decodes other formats.
 var onFixed = []*ir.Op{norm.Softmax, norm.LogSoftmax, sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum,
-	sequence.Rotate, sequence.Embedding, curve.Threshold}
+	sequence.Rotate, sequence.Embedding, curve.Threshold, pointwise.QuantEach}
 
 // TestFormats compares the Eval column of every operation with an integer meaning with the slow evaluator, in formats
 // that no operation names. Random graphs that such formats make illegal do not count: joined values of several formats,

@@ -127,8 +127,13 @@ func quantEachLegal(n *ir.Node) error {
 	if err != nil {
 		return err
 	}
-	if _, err := arith.FixedOf(n, n.Args[0].Type); err != nil {
+	in, err := arith.FixedOf(n, n.Args[0].Type)
+	if err != nil {
 		return err
+	}
+	if by := e.Places(-in.F); in.W+slices.Max(by)-slices.Min(by) > mostAligned {
+		return fmt.Errorf("channels of %s have one step in %d bits; %d are the most", in, in.W+slices.Max(by)-slices.Min(by),
+			mostAligned)
 	}
 	if !format.SameType(n.Type.Format, e.All) {
 		return fmt.Errorf("the codes are those of %s, not of %s", e.All, n.Type.Format)
@@ -212,10 +217,6 @@ func quantEachRTL(n *ir.Node) (*rtl.Unit, error) {
 	by := e.Places(-fx.F)
 	shift := slices.Max(by)
 	most := shift - slices.Min(by)
-	if fx.W+most > mostAligned {
-		return nil, n.Errorf("L0308", "%s brings channels to one step in %d bits; hardware does in up to %d", n.Op.Name,
-			fx.W+most, mostAligned)
-	}
 	up := bits.Len(uint(most))
 	down := bits.Len(uint(slices.Max(e.Drop)))
 	limit := e.All.W + 1

@@ -3,6 +3,7 @@
 package sum
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -106,11 +107,11 @@ func each(o *ir.Op, attrs any, unit func(*ir.Node, *format.Each) (*rtl.Unit, err
 		},
 		Lanes: func(n *ir.Node) (*ir.Lanes, error) { return unrolledLanes(o, sum(n)) },
 		Legal: func(n *ir.Node) error {
-			if err := o.Legal(sum(n)); err != nil {
+			c, err := codes(n)
+			if err != nil {
 				return err
 			}
-			_, err := unrolledLanes(o, sum(n))
-			return err
+			return eachLegal(o, sum(n), c)
 		},
 		Gen: func(r *rand.Rand, e *ir.Op) *ir.Graph { return genEach(r, e, o) },
 	}
@@ -134,6 +135,18 @@ func unrolledLanes(o *ir.Op, s *ir.Node) (*ir.Lanes, error) {
 	}
 	l.Styles = []ir.Style{ir.StyleUnroll}
 	return l, nil
+}
+
+// eachLegal: the result of sum s has the codes c, and s has an unrolled unit.
+func eachLegal(o *ir.Op, s *ir.Node, c *format.Each) error {
+	if !format.SameType(s.Type.Format, c.All) {
+		return fmt.Errorf("the codes are those of %s, not of %s", c.All, s.Type.Format)
+	}
+	if err := o.Legal(s); err != nil {
+		return err
+	}
+	_, err := unrolledLanes(o, s)
+	return err
 }
 
 // genEach draws a sum, and codes for its rows.
