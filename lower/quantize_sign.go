@@ -10,6 +10,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/column"
 	"lathe/lower/calib"
+	"lathe/lower/own"
 )
 
 // unsigned is choice c without a sign, for a result that is never negative or is read by nothing but what cuts off all
@@ -90,10 +91,10 @@ func (q *quantizer) absorbed(n *ir.Node) bool {
 }
 
 // limits says that a computes and rounds a result which nobody but one node reads, so that limits may cut it, or do: a
-// rule may say so. What only moves codes rounds none, and sums over blocks have bounds of their own.
+// rule may say so. What only moves codes rounds none; sums over blocks and codes of channels have bounds of their own.
 func (q *quantizer) limits(a *ir.Node, limit format.Over) bool {
 	codes, integers := format.IntegersOf(a.Type.Format)
-	if slices.ContainsFunc(a.Args, func(x *ir.Node) bool { return x.Type.InBlocks() }) {
+	if own.Channels(a) || slices.ContainsFunc(a.Args, func(x *ir.Node) bool { return x.Type.InBlocks() }) {
 		return false
 	}
 	over := codes.Codes.Over

@@ -67,7 +67,8 @@ func TestTwoReaders(t *testing.T) {
 	}
 }
 
-// TestCutsBehindMoves: a concat and a pad round nothing, so that a relu or a clip behind them stays, with its values.
+// TestCutsBehindMoves: a concat and a pad round nothing, and codes of channels have bounds of their own, so that a relu
+// or a clip behind them stays, with its values.
 func TestCutsBehindMoves(t *testing.T) {
 	for name, build := range map[string]func(b *lowertest.Builder) *ir.Node{
 		"concat": func(b *lowertest.Builder) *ir.Node {
@@ -78,6 +79,11 @@ func TestCutsBehindMoves(t *testing.T) {
 		"pad": func(b *lowertest.Builder) *ir.Node {
 			a := b.Conv("a", b.Input("x", 1, 2, 4, 4), 2, 1, 1, 0, 1, true)
 			return b.Add(move.Pad, "join", &move.PadAttrs{Axis: 2, Before: 1, After: 1}, a)
+		},
+		"channels": func(b *lowertest.Builder) *ir.Node {
+			a := b.Conv("a", b.Input("x", 1, 2, 4, 4), 2, 1, 1, 0, 1, true)
+			codes := &pointwise.QuantEachAttrs{Axis: 1, Format: "fixed(9,6)", Bits: []int{9, 7}, Drop: []int{0, 1}}
+			return b.Add(pointwise.QuantEach, "join", codes, a)
 		},
 	} {
 		for _, plan := range []string{"", "[quantize]\ndata = \"fixed(8)\""} {
