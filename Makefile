@@ -42,9 +42,9 @@ bench: setup ## benchmarks, and at the end what is promised beside what was meas
 	@go test -timeout 1h -run '^$$' -bench . -benchmem -count 3 $(PKGS) \
 	  $(if $(filter ./...,$(PKGS)),| go run ./scripts/benchtable)
 
-bench-alkaid: setup ## constant products beside those of alkaid, by the same synthesis: a section of docs/area.md
+bench-alkaid: setup ## constant products and networks beside those of alkaid, by the same synthesis: docs/area.md
 	@scripts/setup alkaid
-	go test -count=1 -timeout 6h -tags long -run '^TestAlkaid$$' -v ./sim/area -update
+	go test -count=1 -timeout 6h -tags long -run '^TestAlkaid(Networks)?$$' -v ./sim/area -update
 
 gen: ## writes the parser and the generated pages of docs/ anew
 	@scripts/parser

@@ -5,6 +5,7 @@
 package area
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -16,13 +17,16 @@ import (
 	"time"
 
 	"lathe/internal/tools"
+	"lathe/sim/area/paths"
 )
 
 // figures are what a product takes. Cells are LUTs and the positions of carry chains whose sum is a bare net plus the
-// carry: Yosys has no LUT in front of those, a device passes them through one.
+// carry: Yosys has no LUT in front of those, a device passes them through one. Longest are the most LUTs and carry
+// chains behind one another between two registers.
 type figures struct {
-	LUT, INV, Cells int
-	Levels, Seconds float64
+	LUT, INV, Cells, FF int
+	Longest             paths.Levels
+	Levels, Seconds     float64
 }
 
 // mapped counts the cells of a flat netlist without DSPs. Yosys takes minutes: what it and the code here made of the
@@ -102,7 +106,7 @@ func count(t *testing.T, dir string, files []string, top, commands string, opts 
 			byLUT[c.Bits["O"][0]] = true
 		}
 	}
-	f := &figures{LUT: all.LUT, INV: all.INV, Cells: all.LUT}
+	f := &figures{LUT: all.LUT, INV: all.INV, Cells: all.LUT, FF: all.FF}
 	for _, c := range netlist.Modules[top].Cells {
 		for _, bit := range c.Bits["S"] {
 			if _, constant := bit.(string); !constant && !byLUT[bit] {
@@ -110,6 +114,15 @@ func count(t *testing.T, dir string, files []string, top, commands string, opts 
 			}
 		}
 	}
+	n, err := paths.Read(bytes.NewReader(data), top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest, err := n.Longest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Longest = longest.Levels
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
