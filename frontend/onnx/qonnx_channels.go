@@ -39,8 +39,8 @@ func (c *call) quantChannels() {
 		q := &codes[i]
 		switch {
 		case q.bits == 1 && signed:
-			c.fail(source.CodeQuantForm, "has channels of one bit, the sign, beside others").Hint =
-				"give them 2 bits, or quantize all by BipolarQuant"
+			c.fail(source.CodeQuantForm, "has signed channels of one bit, the sign, with widths or scales of their own").Hint =
+				"give them 2 bits, or take BipolarQuant with one scale for all"
 			return
 		case q.bits == 1 && narrow:
 			q.bits = 0 // the code 0 alone
@@ -63,7 +63,7 @@ func (c *call) quantChannels() {
 	}
 	if all.W > mostWidth {
 		c.fail(source.CodeQuantForm, "has codes of %d bits, counted in their least scale; up to %d are supported", all.W,
-			mostWidth)
+			mostWidth).Hint = "bring the scales closer together, or take bits from the coarsest channels"
 		return
 	}
 	if least != math.MaxInt {
@@ -88,8 +88,8 @@ func (c *call) eachOf(x *ir.Node, a *pointwise.QuantEachAttrs) *ir.Node {
 		c.emit("", pointwise.QuantEach, a, flat))
 }
 
-// codesAlong reads widths and scales: for each index of the one axis along which they differ, else for each element,
-// and then the axis is -1.
+// codesAlong reads widths and scales: for each index of the one axis along which they differ, where lowering can make
+// that the last one, else for each element, and then the axis is -1.
 func (c *call) codesAlong() (codes []codeOf, axis int) {
 	shape := c.shape(0)
 	scale, width := c.spread(1, shape), c.spread(3, shape)
@@ -118,7 +118,8 @@ func (c *call) codesAlong() (codes []codeOf, axis int) {
 	inner := total
 	for axis, size := range shape {
 		inner /= size
-		if along := codes[:inner*size]; size > 1 && alike(codes, inner, size) {
+		channels := axis == 1 || axis == len(shape)-1
+		if along := codes[:inner*size]; channels && size > 1 && alike(codes, inner, size) {
 			list := make([]codeOf, size)
 			for k := range list {
 				list[k] = along[k*inner]

@@ -11,6 +11,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
 )
 
 // TestQuantEach reads weights with a bit width, or a scale, for each channel or element: every one is rounded by its
@@ -66,6 +67,41 @@ func TestQuantEach(t *testing.T) {
 					t.Errorf("%s, element %d: %g of %g, want %g", name, i, v, k[i], want)
 				}
 			}
+		}
+	}
+}
+
+// TestQuantChannels: computed values get codes along one axis where that is or becomes the last one, else one by one.
+func TestQuantChannels(t *testing.T) {
+	eight := []float32{1, 1, 1, 1, 2, 2, 2, 2}
+	for _, c := range []struct {
+		scale, width pb
+		attrs        []pb
+		want         string
+	}{
+		{ft("s", d(1, 2, 1, 1), 1, 0.25), ft("w", nil, 3), []pb{aInt("signed", 0)}, "1 ufixed(5,2) [3 3] [2 0]"},
+		{ft("s", nil, 2), ft("w", d(2, 1, 1), 4, 0), []pb{aInt("narrow", 1)}, "1 fixed(4,-1,over=sym) [4 0] [0 0]"},
+		{ft("s", d(4), 2, 1, 1, 4), ft("w", d(4), 1, 1, 2, 3), []pb{aInt("signed", 0), aInt("narrow", 1),
+			aStr("rounding_mode", "FLOOR")}, "3 uint(5,round=floor,over=sym) [0 0 2 3] [0 0 0 2]"},
+		{ft("s", d(2, 1), 1, 2), ft("w", nil, 4), nil, "0 int(5) [4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4] " +
+			"[0 0 0 0 1 1 1 1 0 0 0 0 1 1 1 1]"},
+		{ft("s", d(1, 2, 4), eight...), ft("w", d(2, 1, 1), 0, 2), nil, "0 int(3) [0 0 0 0 0 0 0 0 2 2 2 2 2 2 2 2] " +
+			"[0 0 0 0 0 0 0 0 0 0 0 0 1 1 1 1]"},
+	} {
+		m := chain(13, vi("x", 1, 2, 2, 4), []pb{c.scale, ft("z", nil, 0), c.width},
+			qonnxNode("Quant", "x s z w", "y", c.attrs...))
+		g, err := Parse("m.onnx", m.bytes(), source.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, n := range g.Nodes {
+			if a, ok := n.Attrs.(*pointwise.QuantEachAttrs); ok {
+				got += fmt.Sprint(a.Axis, " ", a.Format, " ", a.Bits, " ", a.Drop)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
 }

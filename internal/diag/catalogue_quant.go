@@ -6,7 +6,7 @@ package diag
 var quantImports = []Entry{
 	{"L0250", "The model quantizes to codes of an unsupported type.",
 		"$ lathe inspect float8.onnx"},
-	{"L0251", "The model quantizes in an unsupported form, such as one scale per channel of a computed value.",
+	{"L0251", "The model quantizes in an unsupported form, such as real scales of channels of a computed value.",
 		"$ lathe inspect scale-blocks.onnx"},
 	{"L0252", "A scale of the model's quantization is not a positive finite number.",
 		"$ lathe inspect negative-scale.onnx"},
