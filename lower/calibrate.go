@@ -235,6 +235,9 @@ func calibrate(s *State, g *ir.Graph) error {
 			if f, ok := model.Format(n); ok && !declared && n.IsInput() {
 				return f.Limits() // the model quantizes it: nothing lies beyond
 			}
+			if f, ok := model.Cut(g, n); ok && !declared && n.IsInput() {
+				return own.Format{Format: f}.Limits() // nothing beyond makes a difference
+			}
 			if size := positionsOf(g, n); !declared && size > 0 && n.IsInput() {
 				return 0, float64(size - 1) // what it looks up
 			}

@@ -83,3 +83,29 @@ func absorbed(t *testing.T, net func(b *lowertest.Builder) *ir.Node, plan string
 	}
 	return units
 }
+
+// TestChannelsOfInput: an input has the range of the channels that it is rounded to, and bits below their finest step,
+// without samples and whatever their range; not where something else reads it.
+func TestChannelsOfInput(t *testing.T) {
+	for _, c := range []struct {
+		format string
+		bits   []int
+		other  bool
+		want   string
+	}{
+		{"fixed(7,2)", []int{7, 3, 4}, false, "fixed(16,11)"}, {"ufixed(18,14)", []int{4, 8, 6}, false, "ufixed(22,18)"},
+		{"fixed(7,2)", []int{7, 3, 4}, true, "fixed(16,14)"},
+	} {
+		b := lowertest.New(t, 1)
+		x := b.Input("x", 1, 3)
+		a := &pointwise.QuantEachAttrs{Axis: 1, Format: c.format, Bits: c.bits, Drop: []int{0, 0, 2}}
+		out := []*ir.Node{b.Linear("y", b.Add(pointwise.QuantEach, "q", a, x), 2, true)}
+		if c.other {
+			out = append(out, b.Linear("z", x, 2, true))
+		}
+		q, _ := mustQuantize(t, b.Done(out...), "", Calibration{})
+		if got := q.Find("x").Type.Format.String(); got != c.want {
+			t.Errorf("%s, another reader %v: %s, want %s", c.format, c.other, got, c.want)
+		}
+	}
+}

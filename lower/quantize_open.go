@@ -22,6 +22,8 @@ const (
 	exactBits = 32
 	// layerBits is what layers that multiply, and norms, read of such values, and what inputs get.
 	layerBits = 16
+	// belowSteps is how many bits an input has below the finest step that the model rounds it to.
+	belowSteps = 4
 	// constBits holds every float32 in a range of 2^24.
 	constBits = 25
 	// biasGuard is how much finer than products a bias is: that is less than float32 tells of their sum.
@@ -169,8 +171,18 @@ func (q *quantizer) narrow(n *ir.Node, w int) {
 // oneTerm says that a weighted node multiplies each element by one factor.
 func oneTerm(n *ir.Node) bool { return n.Args[1].Type.Elems() == n.Args[1].Type.Shape[0] }
 
-// openInput is the choice for an input that the model leaves unquantized.
+// openInput is the choice for an input that the model leaves unquantized, or quantizes channel by channel: those round
+// it, so that it comes with some bits below their finest step.
 func (q *quantizer) openInput(n *ir.Node) Choice {
+	if f, ok := q.own.Cut(q.g, n); ok && f.W+belowSteps <= exactBits {
+		below := max(layerBits-f.W, belowSteps)
+		f.W, f.F = f.W+below, f.F+below
+		lo, hi := f.Limits()
+		q.wanting[n.Name] = calib.Range{Min: lo.Float64(), Max: hi.Float64()}
+		q.report.note("the model rounds its input %q channel by channel: it comes in %s; [[input]] format chooses otherwise",
+			n.Name, f)
+		return Choice{Pattern: format.PatternOf(f), From: "the channels that the model rounds it to"}
+	}
 	c := openFormat(layerBits, "the model leaves it unquantized")
 	q.report.note("the model does not quantize its input %q: it gets %d bits; [[input]] format chooses otherwise", n.Name,
 		layerBits)

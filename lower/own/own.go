@@ -4,6 +4,8 @@
 package own
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/pointwise"
@@ -38,6 +40,36 @@ func Of(g *ir.Graph) (*Model, error) {
 func (m *Model) Format(n *ir.Node) (Format, bool) {
 	f, ok := m.formats[n]
 	return f, ok
+}
+
+// Cut is the fixed format that holds all codes of the quantizations that n goes into, where they give channels codes of
+// their own; false where something else reads n. What only moves codes may stand between.
+func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
+	users := g.Users()
+	whole := 0 // bits above the point, without a sign
+	for list := slices.Clone(users[n]); len(list) > 0; list = list[1:] {
+		u := list[0]
+		f, fixed := format.AsFixed(m.formats[u].Format)
+		switch {
+		case Quantizes(u) && fixed:
+			above := f.W - f.F
+			if f.Signed {
+				above--
+			}
+			if !ok {
+				whole, all.F = above, f.F
+			}
+			whole, all.F, all.Signed, ok = max(whole, above), max(all.F, f.F), all.Signed || f.Signed, true
+		case u.Op.Traits.KeepsCodes && !g.IsOutput(u):
+			list = append(list, users[u]...)
+		default:
+			return all, false
+		}
+	}
+	if all.W = whole + all.F; all.Signed {
+		all.W++
+	}
+	return all, ok && all.W > 0
 }
 
 // formats gives every value that the model quantizes its format. A quant node gives it to the value that it reads where
