@@ -123,7 +123,7 @@ func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
 		return err
 	}
 	u.Module, u.Latency, u.Cost, u.Costed = made.Kind(), facts.Latency, facts.Cost, facts.Costed
-	u.Traffic = unit.Traffic(n, made, turns)
+	u.Traffic, u.Wired = unit.Traffic(n, made, turns), n.HW.Style == ir.StyleUnroll
 	if made.Weights != nil {
 		u.Weights = made.Weights.Way()
 	}

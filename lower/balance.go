@@ -71,7 +71,11 @@ type balancer struct {
 func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
 	b := newBalancer(ctx, g, plan, o)
 	b.budget = budgetOf(plan)
-	if err := b.try(0); err != nil {
+	var w *wiring
+	if plan.Fold.AutoUnroll {
+		w = &wiring{b.limit(), b.weights()}
+	}
+	if err := b.try(0, w); err != nil {
 		return nil, nil, err
 	}
 	search := b.byBudget
@@ -104,7 +108,7 @@ func newBalancer(ctx context.Context, g *ir.Graph, plan *Plan, o Options) *balan
 }
 
 // try evaluates the foldings of the graph; those that take more cycles than a limit need not be among them.
-func (b *balancer) try(limit int) error {
+func (b *balancer) try(limit int, w *wiring) error {
 	forked := b.graph.Clone()
 	s := &State{Plan: b.plan, Report: &Report{}, units: b.opts.Units}
 	head := SchedulePipeline[:slices.IndexFunc(SchedulePipeline, func(p Pass) bool { return p.Name == "choose_lanes" })]
@@ -112,7 +116,7 @@ func (b *balancer) try(limit int) error {
 		return err
 	}
 	var err error
-	b.tried, err = tryFoldings(b.ctx, &b.plan.Fold, forked, limit)
+	b.tried, err = tryFoldings(b.ctx, &b.plan.Fold, forked, limit, w)
 	return err
 }
 
@@ -126,10 +130,17 @@ func (b *balancer) describe(d *scheduled, proof string) *Balance {
 // rate is samples a second at an initiation interval.
 func (b *balancer) rate(cycles float64) float64 { return b.plan.Target.ClockMHz * 1e6 / cycles }
 
+// limit is the cycles that a sample may take at the rate of the plan, 0 where it asks for none.
+func (b *balancer) limit() int {
+	if b.plan.Fold.FPS == 0 {
+		return 0
+	}
+	return int(math.Min(b.plan.Target.ClockMHz*1e6/b.plan.Fold.FPS*(1+1e-12), math.MaxInt32))
+}
+
 // byRate meets the rate with least area.
 func (b *balancer) byRate() (*scheduled, string, error) {
-	fps := b.plan.Fold.FPS
-	limit := int(math.Min(b.plan.Target.ClockMHz*1e6/fps*(1+1e-12), math.MaxInt32))
+	fps, limit := b.plan.Fold.FPS, b.limit()
 	least, slow := balance.Fastest(b.tried.layers)
 	if limit < least {
 		n, room := b.tried.nodes[slow], fmt.Sprintf("leave %d cycles each", limit)

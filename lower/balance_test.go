@@ -10,6 +10,8 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
+	"lathe/lower/lowertest"
 )
 
 // balanced schedules the classifier under a plan of the balance mode, with every pass verified.
@@ -230,4 +232,40 @@ func fitting(t *testing.T, err error) (fps int) {
 		t.Fatal(err)
 	}
 	return fps
+}
+
+// TestBalanceUnrolls demands that layers are unrolled where that costs less: all at a vector a cycle, none where there
+// is time for few multipliers or a rule says how, and none unless the plan lets the mode do so.
+func TestBalanceUnrolls(t *testing.T) {
+	for _, c := range []struct {
+		about, plan string
+		unrolled    int
+	}{
+		{"a vector a cycle", "fps = 250e6\n[unroll]\nauto = true\nstage_levels = 8.0", 2},
+		{"much time", "fps = 1e6\n[unroll]\nauto = true", 0},
+		{"a rule", "fps = 250e6\n[unroll]\nauto = true\n[[fold.rule]]\nname = \"fc2\"\nin_lanes = 12\nout_lanes = 5", 1},
+		{"not allowed", "fps = 250e6", 0},
+	} {
+		b := lowertest.New(t, 2)
+		y := b.Add(pointwise.Relu, "relu", nil, b.Linear("fc1", b.Input("x", 1, 16), 12, true))
+		p := mustPlan(t, "[fold]\nmode = \"balance\"\n"+c.plan)
+		q, _, err := Quantize(context.Background(), b.Done(b.Linear("fc2", y, 5, true)), p, Calibration{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, r, err := ScheduleWith(context.Background(), q, p, Options{Verify: true})
+		if err != nil {
+			t.Errorf("%s: %v", c.about, err)
+			continue
+		}
+		unrolled := 0
+		for _, n := range g.Nodes {
+			if n.HW.Style == ir.StyleUnroll {
+				unrolled++
+			}
+		}
+		if unrolled != c.unrolled || unrolled == 2 && r.Balance.Cost.DSP > 0 {
+			t.Errorf("%s: %d layers are unrolled, want %d; %+v", c.about, unrolled, c.unrolled, r.Balance.Cost)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/dot"
 	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/balance"
@@ -17,11 +18,12 @@ import (
 )
 
 // folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes; the
-// lanes of the stream into it; the length of its rows of keys where they are padded, else 0; what multiplies, "" where
-// nothing does or nothing was chosen; and words of stores, "" where its weights and its line buffer stay. Rules of the
-// plan win.
+// lanes of the stream into it; the length of its rows of keys where they are padded, else 0; whether its weights are
+// wired into sums; what multiplies, "" where nothing does or nothing was chosen; and words of stores, "" where its
+// weights and its line buffer stay. Rules of the plan win.
 type folding struct {
 	in, out, stream, row int
+	wired                bool
 	dsp, store, lines    string
 }
 
@@ -31,7 +33,8 @@ func foldingOf(n *ir.Node) folding {
 	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
 		out = n.HW.Rows
 	}
-	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.DSP, "", ""}
+	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.Style == ir.StyleUnroll, n.HW.DSP,
+		"", ""}
 }
 
 // foldings are the choices of a graph, by the names of its nodes.
@@ -42,6 +45,9 @@ func (f foldings) fill(n *ir.Node, a *asked) {
 	c, ok := f[n.Name]
 	if !ok || a.style != ir.StyleUndecided {
 		return
+	}
+	if c.wired && a.in == 0 && a.out == 0 { // lanes of a rule are those of multipliers
+		a.style = ir.StyleUnroll
 	}
 	if a.in == 0 {
 		a.in = c.in
@@ -64,6 +70,7 @@ type tried struct {
 	layers  []balance.Layer
 	nodes   []*ir.Node
 	laner   *laner
+	wiring  *wiring          // of units whose weights may be wired into sums; nil: none may
 	units   *unit.Cache      // of one node at a time: most foldings are never asked for again
 	turns   map[*ir.Node]int // of units that layers share
 	unknown []string         // modules that do not state what they cost
@@ -72,7 +79,7 @@ type tried struct {
 // tryFoldings evaluates the foldings of every node, of a graph with forks: all of them, or with a limit of cycles those
 // that may be the cheapest within it. The first is the one that a node has by default. Wires and forks are no layers,
 // since they have the lanes that arrive: who reads one reads what is behind it.
-func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*tried, error) {
+func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int, w *wiring) (*tried, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -82,7 +89,7 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{laner: l, turns: ring.Turns(g)}
+	t := &tried{laner: l, wiring: w, turns: ring.Turns(g)}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -162,6 +169,9 @@ func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 			}
 		}
 	}
+	if t.wiring != nil && len(e.list) > 0 {
+		e.wired()
+	}
 	l.chosen, l.errs = nil, nil
 	if len(e.list) == 0 {
 		return nil, e.first
@@ -199,6 +209,53 @@ func (e *evaluation) option(f folding) *balance.Option {
 	return &e.list[at]
 }
 
+// wiring is what decides whether an unrolled unit is weighed beside the foldings of a layer: these may take as many
+// cycles as cycles says, 0 where the fastest design is sought.
+type wiring struct {
+	cycles  int
+	weights balance.Weights
+}
+
+// Bounds of layers that are weighed unrolled without a rule. The sums of so many digits of weights are found in
+// seconds, and no layer was ever counted with fewer LUTs for each digit.
+const (
+	mostDigits = 40_000
+	leastLUTs  = 1.5
+)
+
+// wired adds the unrolled unit of the node, for each stream that it may read, unless a folding that is fast enough
+// weighs less than any such unit could.
+func (e *evaluation) wired() {
+	n := e.node
+	d, err := op.LanesOf(n)
+	if err != nil || !slices.Contains(d.Styles, ir.StyleUnroll) || len(n.InTurns()) > 1 {
+		return
+	}
+	digits, ok := dot.Digits(n, mostDigits)
+	if !ok {
+		return
+	}
+	cycles := e.wiring.cycles
+	if cycles == 0 {
+		cycles = slices.MinFunc(e.list, func(a, b balance.Option) int { return a.II - b.II }).II
+	}
+	least := e.wiring.weights.Of(rtl.Cost{LUT: int(leastLUTs * float64(digits))})
+	if slices.ContainsFunc(e.list, func(o balance.Option) bool {
+		return o.II <= cycles && e.wiring.weights.Of(o.Cost) <= least
+	}) {
+		return
+	}
+	f := folding{in: slices.Max(d.In.Legal), wired: true}
+	if d.Product() {
+		f.out = slices.Max(d.Out.Legal)
+	} else {
+		f.in, f.out = d.Tied(f.in)
+	}
+	for _, f.stream = range d.Streams(f.in, f.out) {
+		e.option(f)
+	}
+}
+
 // add evaluates the folding that the node has, and returns its place in the list, -1 for what is not legal.
 func (e *evaluation) add(f folding) int {
 	n := e.node
@@ -214,7 +271,7 @@ func (e *evaluation) add(f folding) int {
 		u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
 	}
 	e.list = append(e.list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
-		Second: n.HW.Second, Row: f.row, DSP: f.dsp, Cost: u.Cost.Add(e.buffer(n))})
+		Second: n.HW.Second, Row: f.row, DSP: f.dsp, Wired: f.wired, Cost: u.Cost.Add(e.buffer(n))})
 	return len(e.list) - 1
 }
 

@@ -59,7 +59,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 		}
 	}
 	unrolled := func(n *ir.Node) bool { return n.HW.Style == ir.StyleUnroll }
-	if from := s.Plan.Fold.SumsFrom; from != "" && !slices.ContainsFunc(g.Nodes, unrolled) {
+	if from := s.Plan.Fold.SumsFrom; from != "" && !s.Plan.Fold.AutoUnroll && !slices.ContainsFunc(g.Nodes, unrolled) {
 		s.Report.warn("%s changes nothing: no layer is unrolled", from)
 	}
 	l.settle(s, g)

@@ -18,7 +18,7 @@ func scheduleLean(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 		return nil, nil, err
 	}
 	limit := plain.report.II()
-	if err := b.try(limit); err != nil {
+	if err := b.try(limit, nil); err != nil {
 		return nil, nil, err
 	}
 	lean, err := b.schedule(b.leanest(limit), false)

@@ -97,12 +97,12 @@ func TestWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBalancer(t.Context(), q, DefaultPlan(), Options{})
-	if err := b.try(0); err != nil {
+	if err := b.try(0, nil); err != nil {
 		t.Fatal(err)
 	}
 	all, fewer := b.tried, 0
 	const limit = 300
-	if err := b.try(limit); err != nil {
+	if err := b.try(limit, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, l := range b.tried.layers {

@@ -116,6 +116,8 @@ type FoldPlan struct {
 	// Sums says how those of unrolled layers are built, SumsFrom is the plan line that does, if there is one.
 	Sums     ir.Sums
 	SumsFrom string
+	// AutoUnroll lets the balance mode unroll layers.
+	AutoUnroll bool
 	// FPS is the wanted rate and MaxLUT, MaxFF, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan
 	// refuses them in any other mode.
 	FPS                            float64

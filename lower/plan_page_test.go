@@ -98,6 +98,9 @@ func pageExample(t *testing.T, table, key, example string, balance bool) {
 		if diag.CodeOf(err) != "L0416" {
 			t.Errorf("%s %s: the page calls it one of the balance mode: %v", table, example, err)
 		}
+		if table != "[fold]" {
+			text += "[fold]\n"
+		}
 		_, err = ParsePlan("plan.md", []byte(text+"mode = \"balance\"\n"))
 	}
 	if err != nil || !strings.HasPrefix(example, key+" =") {

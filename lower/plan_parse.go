@@ -238,7 +238,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 	given := []*int{f.Fold.MaxLUT, f.Fold.MaxFF, f.Fold.MaxDSP, f.Fold.MaxBRAM}
 	for i, b := range out.bounds() {
 		p.positive("fold."+b.key, given[i], b.most)
-		p.balanceOnly(out.Mode, b.key, given[i] != nil)
+		p.balanceOnly(out.Mode, "fold", b.key, given[i] != nil)
 	}
 	if v := f.Fold.FPS; v != nil {
 		if !(*v > 0) || math.IsInf(*v, 0) {
@@ -249,7 +249,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 	if f.Fold.DSP != nil {
 		out.DSP = p.dsp("fold.dsp", f.Fold.DSP)
 	}
-	p.balanceOnly(out.Mode, "fps", f.Fold.FPS != nil)
+	p.balanceOnly(out.Mode, "fold", "fps", f.Fold.FPS != nil)
 	for i := range f.Fold.Rule {
 		out.Rules = append(out.Rules, p.foldRule(fmt.Sprintf("fold.rule[%d]", i), &f.Fold.Rule[i]))
 	}
@@ -303,10 +303,10 @@ func (p *planParser) images(f *planFile, out *FoldPlan) {
 }
 
 // balanceOnly refuses a key that no other mode reads: it would be a promise that nobody keeps.
-func (p *planParser) balanceOnly(mode, key string, given bool) {
+func (p *planParser) balanceOnly(mode, table, key string, given bool) {
 	if mode != "balance" && given {
-		e := diag.New("L0416", p.at.pos("fold."+key), `%s: only mode = "balance" uses it`, key)
-		p.errs = append(p.errs, e.WithHint(`set mode = "balance" beside it, or leave it out`))
+		e := diag.New("L0416", p.at.pos(table+"."+key), `%s: only mode = "balance" uses it`, key)
+		p.errs = append(p.errs, e.WithHint(`set mode = "balance" in [fold], or leave it out`))
 	}
 }
 

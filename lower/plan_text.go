@@ -265,7 +265,7 @@ func (t *planText) fold() {
 		dsp = dspWords[0]
 	}
 	t.key(f.DSP != "", "dsp", dsp, strings.Join(dspWords, ", "))
-	t.unrolled(&f.Sums)
+	t.unrolled(&f.Sums, f.AutoUnroll)
 	t.memory(&f.Memory)
 	for _, r := range f.Rules {
 		t.line("\n[[fold.rule]]")
@@ -306,7 +306,11 @@ func (t *planText) lanes(r *Report) {
 		}
 		t.line("\n%-32s # %s", "# [[fold.rule]]", about)
 		t.line("# %s", matchLine(u.Node))
-		t.line("# in_lanes = %d\n# out_lanes = %d", u.InLanes, u.OutLanes)
+		if u.Wired {
+			t.line("# style = \"unroll\"")
+		} else {
+			t.line("# in_lanes = %d\n# out_lanes = %d", u.InLanes, u.OutLanes)
+		}
 		t.store(r.Balance, u.Node)
 	}
 }

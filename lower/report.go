@@ -74,6 +74,8 @@ type UnitReport struct {
 	// Traffic is the beats of weights that cross the memory port for a sample, Weights where they lie: see ir.HW.
 	Traffic int
 	Weights string
+	// Wired says that the weights are wired into sums.
+	Wired bool
 	// Cost is what the module's header states; Costed says that it states something.
 	Cost   rtl.Cost
 	Costed bool

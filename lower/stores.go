@@ -92,7 +92,7 @@ func (t *tried) foldings(picks []int) foldings {
 	chosen := foldings{}
 	for i, n := range t.nodes {
 		o := t.layers[i].Options[picks[i]]
-		chosen[n.Name] = folding{o.In, o.Asked, o.Stream, o.Row, o.DSP, "", ""}
+		chosen[n.Name] = folding{o.In, o.Asked, o.Stream, o.Row, o.Wired, o.DSP, "", ""}
 	}
 	return chosen
 }

@@ -57,6 +57,8 @@ func (p *planParser) unrolled(u *unrollFile, fold *FoldPlan) {
 		p.fail("unroll.stage_levels", "stages = %d says already where registers are", *u.Stages).Hint =
 			"leave stage_levels out, or stages"
 	}
+	fold.AutoUnroll = u.Auto != nil && *u.Auto
+	p.balanceOnly(fold.Mode, "unroll", "auto", fold.AutoUnroll)
 	if *u != (unrollFile{}) {
 		fold.SumsFrom = p.at.pos("unroll") + " [unroll]"
 	}
@@ -64,8 +66,9 @@ func (p *planParser) unrolled(u *unrollFile, fold *FoldPlan) {
 }
 
 // unrolled writes them.
-func (t *planText) unrolled(s *ir.Sums) {
+func (t *planText) unrolled(s *ir.Sums, auto bool) {
 	t.line("\n[unroll]")
+	t.key(auto, "auto", auto, "in the balance mode, unroll the layers that then cost less")
 	if s.Depth > 0 {
 		t.key(true, "depth", s.Depth, "levels of logic of a sum, at most")
 	}

@@ -17,8 +17,10 @@ type Option struct {
 	Second int
 	// Row is how long the rows are that beats carry, for layers of a chain.
 	Row int
-	// DSP is what multiplies, for the layers that have a choice; nothing here looks at it.
-	DSP string
+	// DSP is what multiplies, for the layers that have a choice, and Wired says that nothing does, as weights are wired
+	// into sums; nothing here looks at either.
+	DSP   string
+	Wired bool
 	// II is the cycles of a sample, Cost what the layer then takes.
 	II   int
 	Cost rtl.Cost

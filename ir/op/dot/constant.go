@@ -72,6 +72,20 @@ func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
 	return &own, nil
 }
 
+// Digits counts the signed digits of the weights of n, as wiring them into sums reads them; false where they are more
+// than most, or n has no sums of integers.
+func Digits(n *ir.Node, most int) (digits int, ok bool) {
+	if !n.Args[1].IsConst() || n.Args[1].Type.Elems() > 4*most { // hardly a layer has three zeros for each other weight
+		return 0, false
+	}
+	c, err := CodesOf(n)
+	if err != nil {
+		return 0, false
+	}
+	digits = cmvm.Digits([][]int64{c.Weights})
+	return digits, digits <= most
+}
+
 // layer is the sums of n and their casts.
 func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 	c, err := m.onCodes(n)
