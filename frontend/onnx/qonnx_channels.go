@@ -28,7 +28,8 @@ func (c *call) quantChannels() {
 	zero, signed := c.integer(2, "the zero point", -1<<31, 1<<31), c.int("signed", 1) != 0
 	narrow := c.int("narrow", 0) != 0
 	if c.err == nil && zero != 0 {
-		c.fail(source.CodeQuantForm, "has the zero point %d beside widths or scales of channels; 0 is supported", zero)
+		c.fail(source.CodeQuantForm, "has the zero point %d beside widths or scales of channels; 0 is supported", zero).Hint =
+			"give all channels one width and one scale, or no zero point"
 	}
 	codes, axis := c.codesAlong()
 	if c.err != nil {

@@ -197,10 +197,13 @@ func rangesOf(n *ir.Node) []cmvm.Range {
 func lowOf(n *ir.Node) []int {
 	x := n.Args[0]
 	for x.Op.Each == nil {
-		if t := x.Op.Traits; !keepsOrder(x) || !t.Elementwise && !t.Windows {
+		if !keepsChannels(x) {
 			return nil
 		}
 		x = x.Args[0]
+	}
+	if x.HW.Unit != "" {
+		return nil
 	}
 	e, err := x.Op.Each(x)
 	if last := len(n.Args[0].Type.Shape) - 1; err != nil || !byLast(n) || len(e.Drop) != n.Args[0].Type.Shape[last] {
@@ -209,9 +212,11 @@ func lowOf(n *ir.Node) []int {
 	return e.Drop
 }
 
-// keepsOrder says that the elements of x are some of its first argument, and come from a unit that is its own.
-func keepsOrder(x *ir.Node) bool {
-	return x.Op.Traits.KeepsCodes && x.Op.Traits.Ring == ir.NoRing && x.HW.Unit == ""
+// keepsChannels says that the elements of each channel of x are some of that channel of its first argument, and come
+// from a unit that is its own.
+func keepsChannels(x *ir.Node) bool {
+	t := x.Op.Traits
+	return t.KeepsCodes && (t.Elementwise || t.Windows) && t.Ring == ir.NoRing && x.HW.Unit == ""
 }
 
 // byLast says that n sums along the last axis of its argument, and gives its rows along the last axis of the result.
@@ -224,7 +229,7 @@ func byLast(n *ir.Node) bool {
 func codesIn(x *ir.Node) []cmvm.Range {
 	switch t := x.Op.Traits; {
 	case t.Ring != ir.NoRing || x.HW.Unit != "":
-	case keepsOrder(x) && (t.Elementwise || t.Windows):
+	case keepsChannels(x):
 		return codesIn(x.Args[0])
 	case t.KeepsCodes:
 		return []cmvm.Range{union(codesIn(x.Args[0]))}

@@ -36,16 +36,13 @@ var ConvEach = each(Conv, ConvEachAttrs{}, convRTLEach)
 
 // Each makes a quant_each node and the sum that it reads one node; false where that sum has no such operation.
 func Each(s, q *ir.Node) (*ir.Node, bool) {
-	n := *s
-	n.Type, n.Stats = q.Type, q.Stats
-	switch n.Attrs = joined(s.Attrs, q.Attrs.(*pointwise.QuantEachAttrs)); s.Op {
-	case Linear:
-		n.Op = LinearEach
-	case Conv:
-		n.Op = ConvEach
-	default:
+	o, ok := map[*ir.Op]*ir.Op{Linear: LinearEach, Conv: ConvEach}[s.Op]
+	if !ok {
 		return nil, false
 	}
+	n := *s
+	n.Op, n.Type, n.Stats = o, q.Type, q.Stats
+	n.Attrs = joined(s.Attrs, q.Attrs.(*pointwise.QuantEachAttrs))
 	return &n, true
 }
 
