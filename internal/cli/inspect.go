@@ -50,6 +50,7 @@ type inspectFlags struct {
 	asText, tree bool
 	depth        int
 	recognize    bool
+	cost         bool
 }
 
 func (a *App) inspect() *cobra.Command {
@@ -59,21 +60,16 @@ func (a *App) inspect() *cobra.Command {
 		Long: "Lists the nodes of a model, or with --tree its modules. Parameters are what is trained; shared bytes count\n" +
 			"once. Running statistics, tables and masks are buffers. ONNX and StableHLO do not say what is trained:\n" +
 			"docs/models.md has the rules. MACs are the multiplications of linear layers, convolutions, matrix products\n" +
-			"and attention, per sample.",
-		Example: "  lathe inspect model.onnx --tree --depth 3", Args: exactly("MODEL")}
+			"and attention, per sample. With --cost it lists the units of the hardware that a plan makes of the model, and\n" +
+			"what they are predicted to take, before any synthesis.",
+		Example: "  lathe inspect model.onnx --tree --depth 3\n  lathe inspect model.onnx --cost --plan plan.toml",
+		Args:    exactly("MODEL")}
 	s.add(c, false)
-	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file")
-	c.Flags().BoolVar(&f.asText, "text", false, "print the graph in its text form")
-	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model and their contents")
-	c.Flags().IntVar(&f.depth, "depth", 0, "levels of modules that --tree prints; 0: all")
-	c.Flags().BoolVar(&f.recognize, "recognize", false,
-		"merge operations that exporters have decomposed, and report what was found")
+	f.add(c)
+	c.Flags().StringVar(&s.source.Calibrate, "calibrate", "", "calibration inputs (.npz) for --cost")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.Flags().Changed("depth") && (!f.tree || f.depth < 1) {
-			return usagef("--depth needs --tree and a number from 1 on")
-		}
-		if f.tree && f.asText {
-			return usagef("--tree and --text are two views: choose one")
+		if err := f.check(c); err != nil {
+			return err
 		}
 		if err := writable(f.svg, "L0920"); err != nil {
 			return err
@@ -84,6 +80,9 @@ func (a *App) inspect() *cobra.Command {
 		}
 		p := progress{app: a}
 		defer p.finish()
+		if f.cost {
+			return a.inspectCost(c.Context(), source, &p)
+		}
 		p.Report("import", 0, 0)
 		g, err := source.Import()
 		if err != nil {
@@ -111,6 +110,31 @@ func (a *App) inspect() *cobra.Command {
 		return a.show(g, lacking, notes, f, report)
 	}
 	return a.withJSON(c)
+}
+
+func (f *inspectFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file")
+	c.Flags().BoolVar(&f.asText, "text", false, "print the graph in its text form")
+	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model and their contents")
+	c.Flags().IntVar(&f.depth, "depth", 0, "levels of modules that --tree prints; 0: all")
+	c.Flags().BoolVar(&f.recognize, "recognize", false,
+		"merge operations that exporters have decomposed, and report what was found")
+	c.Flags().BoolVar(&f.cost, "cost", false, "print the units of the hardware and what they are predicted to take")
+}
+
+// check refuses flags that contradict each other.
+func (f *inspectFlags) check(c *cobra.Command) error {
+	switch set := c.Flags().Changed; {
+	case set("depth") && (!f.tree || f.depth < 1):
+		return usagef("--depth needs --tree and a number from 1 on")
+	case f.tree && f.asText:
+		return usagef("--tree and --text are two views: choose one")
+	case f.cost && (f.tree || f.asText || f.recognize || f.svg != ""):
+		return usagef("--cost is a view of its own: leave out --tree, --text, --svg and --recognize")
+	case set("calibrate") && !f.cost:
+		return usagef("--calibrate needs --cost")
+	}
+	return nil
 }
 
 // drawGraph draws a graph into a file, if path names one.
