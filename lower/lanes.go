@@ -43,19 +43,23 @@ func newLaner(plan *FoldPlan, g *ir.Graph) *laner {
 func chooseLanes(s *State, g *ir.Graph) error {
 	l := newLaner(&s.Plan.Fold, g)
 	l.chosen = s.chosen
-	hit := make(map[*FoldRule]bool)
+	hit, rows := make(map[*FoldRule]bool), make(map[*FoldRule]bool) // rules that cover nodes, some with windows
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
 		}
 		for _, r := range l.plan.Rules {
-			hit[r] = hit[r] || r.Covers(n)
+			covers := r.Covers(n)
+			hit[r], rows[r] = hit[r] || covers, rows[r] || covers && n.Op.Traits.Windows
 		}
 		l.node(n)
 	}
 	for _, r := range l.plan.Rules {
-		if !hit[r] {
+		switch {
+		case !hit[r]:
 			s.Report.warnUnmatched(&r.Match, g)
+		case r.Lines != "" && !rows[r]:
+			s.Report.warn("%s: line_mem changes nothing: only convolutions and pools have a line buffer", r.From)
 		}
 	}
 	unrolled := func(n *ir.Node) bool { return n.HW.Style == ir.StyleUnroll }

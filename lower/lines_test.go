@@ -59,3 +59,19 @@ func TestBalanceLines(t *testing.T) {
 		}
 	}
 }
+
+// TestNoLines warns of a line buffer for a layer that has none.
+func TestNoLines(t *testing.T) {
+	for name, warned := range map[string]bool{"y": true, "c": false} {
+		b := lowertest.New(t, 2)
+		x := b.Conv("c", b.Input("x", 1, 4, 5, 5), 4, 3, 1, 1, 1, true)
+		plan := fmt.Sprintf("[[fold.rule]]\nname = %q\nline_mem = \"block\"", name)
+		_, r, err := decided(t, b.Done(b.Linear("y", b.Flatten("flat", x), 3, true)), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "line_mem changes nothing"); got != warned {
+			t.Errorf("a rule for %s: warned %v: %q", name, got, r.Warnings)
+		}
+	}
+}
