@@ -182,7 +182,7 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 			in, out = l.tied(n, a, d)
 		}
 		d.Set(&n.HW, in, out, l.stream(n, d, in, out))
-		if l.unrolls(n, a, d, in, out) {
+		if l.unrolls(n, a, d, in, out) || n.Op.Each != nil {
 			n.HW.Sums = l.plan.Sums
 		}
 		if d.Mem {

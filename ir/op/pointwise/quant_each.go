@@ -3,6 +3,7 @@
 package pointwise
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"math/bits"
@@ -15,11 +16,14 @@ import (
 	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
 	"lathe/rtl"
+	"lathe/rtl/cmvm"
+	"lathe/rtl/sums"
 )
 
 // QuantEachAttrs say into which codes a model quantizes each channel of a value.
@@ -215,6 +219,9 @@ func quantEachRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	by := e.Places(-fx.F)
+	if lanes == channels {
+		return eachWired(n, e, fx, by)
+	}
 	shift := slices.Max(by)
 	most := shift - slices.Min(by)
 	up := bits.Len(uint(most))
@@ -237,6 +244,29 @@ func quantEachRTL(n *ir.Node) (*rtl.Unit, error) {
 		"ROUND", int(e.All.Round), "BEATS", hardware.Beats(n.Type, lanes))
 	u.Images = []rtl.Image{image}
 	return u, nil
+}
+
+// eachWired is the unit of all channels at once, each with wires and limits of its own: sums of one term.
+func eachWired(n *ir.Node, e *format.Each, in format.Fixed, by []int) (*rtl.Unit, error) {
+	all := format.Fixed{W: in.W, Signed: in.Signed} // inputs have also codes to which nothing is cast
+	l := &sums.Layer{InBits: in.W, OutBits: e.All.W, Stages: n.HW.Sums.Stages,
+		StageLevels: cmp.Or(n.HW.Sums.StageLevels, dot.StageLevels), Problem: cmvm.Problem{Group: 1}}
+	for c, w := range e.Bits {
+		row := make([]int64, len(e.Bits))
+		row[c] = int64(rtl.Flag(w > 0))
+		l.Problem.Inputs = append(l.Problem.Inputs, cmvm.Range{Lo: all.Min(), Hi: all.Max()})
+		l.Problem.Matrix = append(l.Problem.Matrix, row)
+		l.Casts = append(l.Casts, sums.Cast{Shift: by[c], Bits: w, Low: e.Drop[c], Signed: e.All.Signed,
+			Round: int(e.All.Round), Over: int(e.All.Over)})
+	}
+	if err := l.Solve(); err != nil {
+		return nil, n.Errorf("L0620", "%s of all channels at once: %v", n.Op.Name, err)
+	}
+	u, err := l.Unit()
+	if err == nil {
+		u.Frames = n.Type.Elems() / len(e.Bits)
+	}
+	return u, err
 }
 
 // genQuantEach draws channels of all widths, none among them.
