@@ -6,50 +6,153 @@ package driver_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
+	"sync"
+	"testing"
 )
 
 const (
-	resultsCommand = "go test -count=1 -timeout 3h -tags long -run '^TestResults$' -v ./internal/driver"
+	resultsCommand = "go test -count=1 -timeout 12h -tags long -run '^TestResults$' -v ./internal/driver"
 	updateCommand  = resultsCommand + " -update"
+	resultsPath    = "../../docs/results.md"
+	// designDigits are what a line shows of the digest of its design.
+	designDigits = 12
+	// Columns of a line: those that name it, its counts of codes and of mismatches, and its design.
+	modelColumn, planColumn, countsFrom, mismatchColumn, designColumn = 1, 2, 4, 8, 14
 )
 
-// resultsPage prints outcomes as docs/results.md. Nothing in it depends on time or machine.
-func resultsPage(rows []*outcome) string {
-	var b strings.Builder
-	total, mismatches, unproven := map[string]int{}, 0, 0
-	for _, o := range rows {
-		if o.Failure != "" {
-			unproven++
-		}
-		if o.Check == nil {
-			continue
-		}
-		for engine, n := range o.Check.Compared {
-			total[engine] += n
-		}
-		mismatches += o.Check.Mismatches
-	}
-	fmt.Fprintf(&b, pageHead, resultsCommand, len(rows), total["pjrt"], total["rtl"], total["icarus"], total["gates"],
-		mismatches, unproven, randomSamples, stallPercent, len(stallSeeds), quietSamples, fewSamples, laterSamples)
-	model := ""
-	for _, o := range rows {
-		if o.Model != model {
-			model = o.Model
-			fmt.Fprintf(&b, "\n## %s\n\n", model)
-			b.WriteString("| model file | plan | samples | PJRT | RTL | Icarus | gates | mismatches | latency | II " +
-				"| float | quantized | SQNR |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
-		}
-		b.WriteString(line(o))
-	}
-	return b.String()
+// results are the lines of docs/results.md, by what they name.
+type results struct {
+	mu    sync.Mutex
+	all   []*entry
+	lines map[combination]string
 }
 
-func line(o *outcome) string {
+// readResults reads the page.
+func readResults(t *testing.T, all []*entry) *results {
+	t.Helper()
+	data, err := os.ReadFile(resultsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &results{all: all, lines: map[combination]string{}}
+	model := ""
+	for line := range strings.Lines(string(data)) {
+		if name, ok := strings.CutPrefix(line, "## "); ok {
+			model = strings.TrimSpace(name)
+		}
+		c := columns(line)
+		if model == "" || len(c) < designColumn+1 || !strings.Contains(c[modelColumn], ".") {
+			continue
+		}
+		if len(c) == designColumn+1 { // without a digest
+			line = strings.TrimSpace(line) + " " + earlier + " |\n"
+		}
+		r.lines[combination{model, c[modelColumn], strings.TrimPrefix(c[planColumn], "default")}] = line
+	}
+	return r
+}
+
+// columns are the cells of a line of a table, behind an empty one.
+func columns(line string) []string {
+	list := strings.Split(line, "|")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
+}
+
+// current says that the line of e is about the design that is emitted today.
+func (r *results) current(e *entry) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	line, ok := r.lines[e.combination]
+	return ok && e.design != "" && columns(line)[designColumn] == e.design
+}
+
+// set takes the line of an outcome, and writes the page.
+func (r *results) set(t *testing.T, e *entry, o *outcome) {
+	t.Helper()
+	r.mu.Lock()
+	r.lines[e.combination] = line(o, e.design)
+	r.mu.Unlock()
+	r.write(t)
+}
+
+// write writes the page, if -update says so.
+func (r *results) write(t *testing.T) {
+	t.Helper()
+	if !*update {
+		return
+	}
+	text := r.text()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := os.WriteFile(resultsPath+".part", []byte(text), 0o644); err != nil {
+		t.Error(err)
+	} else if err := os.Rename(resultsPath+".part", resultsPath); err != nil {
+		t.Error(err)
+	}
+}
+
+// text is the page. Nothing in it depends on time or machine.
+func (r *results) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var b strings.Builder
+	var counts [5]int // codes of PJRT, RTL, Icarus and netlists, and mismatches
+	proven, unproven, old := 0, 0, 0
+	model := ""
+	for _, e := range r.all {
+		row, ok := r.lines[e.combination]
+		if !ok {
+			continue
+		}
+		if e.Model != model {
+			model = e.Model
+			fmt.Fprintf(&b, "\n## %s\n\n", model)
+			b.WriteString("| model file | plan | samples | PJRT | RTL | Icarus | gates | mismatches | latency | II " +
+				"| float | quantized | SQNR | design |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n")
+		}
+		b.WriteString(row)
+		c := columns(row)
+		if strings.Contains(row, notProven) {
+			unproven++
+			continue
+		}
+		if proven++; c[designColumn] == earlier {
+			old++
+		}
+		for i := range counts {
+			n, _ := strconv.Atoi(c[countsFrom+i]) // no netlist: an empty cell
+			counts[i] += n
+		}
+	}
+	before := ""
+	if old > 0 {
+		before = strings.ReplaceAll(fmt.Sprintf(earlierHead, old), "~", "`")
+	}
+	head := fmt.Sprintf(pageHead, resultsCommand, proven, len(r.all), counts[0], counts[1], counts[2], counts[3],
+		counts[4], unproven, before, randomSamples, stallPercent, len(stallSeeds), quietSamples, fewSamples, laterSamples)
+	return head + b.String()
+}
+
+// notProven stands in lines of designs without a proof, earlier in place of a digest.
+const notProven, earlier = "**not proven**", "earlier"
+
+const earlierHead = `
+%d lines say ~earlier~ in place of a digest: they are about what commit a098ca7 emitted, with 20000 random samples and
+2000 after the first seed.
+`
+
+// line is that of an outcome of a design.
+func line(o *outcome, design string) string {
 	name := fmt.Sprintf("| %s | %s ", o.File, o.planName())
 	if o.Failure != "" {
 		failure, _, _ := strings.Cut(strings.ReplaceAll(o.Failure, "|", "/"), "\n")
-		return name + fmt.Sprintf("| **not proven**: %s | | | | | | | | | | |\n", failure)
+		return name + fmt.Sprintf("| %s: %s | | | | | | | | | | | %s |\n", notProven, failure, design)
 	}
 	c := o.Check
 	accuracy, sqnr := "| | ", ""
@@ -70,8 +173,9 @@ func line(o *outcome) string {
 	if n := c.Compared["gates"]; n > 0 {
 		gates = fmt.Sprint(n)
 	}
-	return name + fmt.Sprintf("| %s | %d | %d | %d | %s | %d | %d | %.6g %s| %s |\n", samples, c.Compared["pjrt"],
-		c.Compared["rtl"], c.Compared["icarus"], gates, c.Mismatches, c.Latency, c.II, accuracy, sqnr)
+	return name + fmt.Sprintf("| %s | %d | %d | %d | %s | %d | %d | %.6g %s| %s | %s |\n", samples,
+		c.Compared["pjrt"], c.Compared["rtl"], c.Compared["icarus"], gates, c.Mismatches, c.Latency, c.II, accuracy, sqnr,
+		design)
 }
 
 const pageHead = `# Results: examples under plans
@@ -80,15 +184,17 @@ Written by
 
     %s -update
 
-which is a part of ` + "`make long`" + `; without ` + "`-update`" + ` it fails where this page is not what it finds.
+which is a part of ` + "`make long`" + `; without ` + "`-update`" + ` it fails where this page is not what it finds. It
+takes hours, writes each line as soon as it is found, and with ` + "`-stale`" + ` proves only designs that have changed
+or have no line. The last column is the digest of the files of the design that the line is about.
 
-%d designs. Codes compared with the reference: %d of XLA through PJRT, %d of the simulated RTL, %d of the RTL in
-Icarus, %d of netlists. Mismatches: %d. Designs that were not compared: %d.
-
+%d of %d designs are proven here. Codes compared with the reference: %d of XLA through PJRT, %d of the simulated RTL,
+%d of the RTL in Icarus, %d of netlists. Mismatches: %d. Designs whose proof failed: %d.
+%s
 In the table are the ` + "`.onnx`" + ` files of all examples but the transformers (bert-tiny-like, digits-vit,
 tiny-bert, tiny-gpt2 and tiny-llama), which [transformers.md](transformers.md) measures, under no plan and under each
 plan of [examples/plans](../examples/plans); ` + "`mixed`, `pack`, `serial`, `unroll` and `wrap`" + ` run on
-` + "`model.onnx`" + ` only.
+` + "`model.onnx`" + ` only, and ` + "`wide`" + ` not on the recurrent ones, whose inputs are 8.
 
 [formats-exact.md](formats-exact.md) has digits-mlp and digits-cnn in every number format.
 
