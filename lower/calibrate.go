@@ -235,8 +235,10 @@ func calibrate(s *State, g *ir.Graph) error {
 			if f, ok := model.Format(n); ok && !declared && n.IsInput() {
 				return f.Limits() // the model quantizes it: nothing lies beyond
 			}
-			if f, ok := model.Cut(g, n); ok && !declared && n.IsInput() {
-				return own.Format{Format: f}.Limits() // nothing beyond makes a difference
+			if n.IsInput() && !declared { // Cut looks at the whole graph
+				if f, ok := model.Cut(g, n); ok {
+					return own.Format{Format: f}.Limits() // nothing beyond makes a difference
+				}
 			}
 			if size := positionsOf(g, n); !declared && size > 0 && n.IsInput() {
 				return 0, float64(size - 1) // what it looks up

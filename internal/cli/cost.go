@@ -47,20 +47,27 @@ func (a *App) inspectCost(ctx context.Context, s driver.Source, p *progress) err
 	rows := [][]string{{"node", "module", "cycles", "latency", "LUT", "FF", "DSP", "RAM18", "URAM"}}
 	for _, u := range facts.Units {
 		row := []string{u.Node, u.Module, fmt.Sprint(u.Cycles), fmt.Sprint(u.Latency)}
-		if c := u.Cost; c != nil {
-			row = append(row, fmt.Sprint(c.LUT), fmt.Sprint(c.FF), fmt.Sprint(c.DSP), fmt.Sprint(c.BRAM), fmt.Sprint(c.URAM))
-		} else {
-			row = append(row, "?", "?", "?", "?", "?")
-		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, costCells(u.Cost)...))
 	}
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	c := facts.Cost
-	fmt.Fprintf(a.Out, "\npredicted: %d LUT, %d FF, %d DSP, %.1f block RAM, %d UltraRAM; %s a sample\n", c.LUT, c.FF,
-		c.DSP, float64(c.BRAM)/2, c.URAM, cycles(facts.Cycles))
+	fmt.Fprintf(a.Out, "\n%s; %s a sample\n", predicted(facts.Cost), cycles(facts.Cycles))
 	return a.writeJSON(facts)
+}
+
+// costCells are LUT, FF, DSP, RAM18 and URAM in a row of a table; nil is a module that does not say.
+func costCells(c *rtl.Cost) []string {
+	if c == nil {
+		return []string{"?", "?", "?", "?", "?"}
+	}
+	return []string{fmt.Sprint(c.LUT), fmt.Sprint(c.FF), fmt.Sprint(c.DSP), fmt.Sprint(c.BRAM), fmt.Sprint(c.URAM)}
+}
+
+// predicted is what a design takes before synthesis, in words.
+func predicted(c rtl.Cost) string {
+	return fmt.Sprintf("predicted: %d LUT, %d FF, %d DSP, %.1f block RAM, %d UltraRAM", c.LUT, c.FF, c.DSP,
+		float64(c.BRAM)/2, c.URAM)
 }
 
 // costsOf lists the units of a schedule that have hardware of their own.

@@ -323,12 +323,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 			continue
 		}
 		row := []string{u.Instance, fmt.Sprint(u.Cycles), fmt.Sprintf("%.0f%%", 100*float64(u.Cycles)/b.Cycles)}
-		if c := u.Cost; c != nil {
-			row = append(row, fmt.Sprint(c.LUT), fmt.Sprint(c.FF), fmt.Sprint(c.DSP), fmt.Sprint(c.BRAM))
-		} else {
-			row = append(row, "?", "?", "?", "?") // its module does not say
-		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, costCells(u.Cost)[:4]...)) // URAM stands in the sum below
 	}
 	fmt.Fprintln(a.Out)
 	if err := a.table(rows); err != nil {
@@ -339,9 +334,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 		fmt.Fprintf(a.Out, ", %.2f%% above the %s asked for", 100*(b.Reached/b.FPS-1), diag.Number(b.FPS, 10))
 	}
 	fmt.Fprintf(a.Out, "; %s sets the pace\n", b.Bottleneck)
-	c := b.Cost
-	fmt.Fprintf(a.Out, "predicted: %d LUT, %d FF, %d DSP, %.1f block RAM, %d UltraRAM%s\n", c.LUT, c.FF, c.DSP,
-		float64(c.BRAM)/2, c.URAM, bounds(b.Budget))
+	fmt.Fprintf(a.Out, "%s%s\n", predicted(b.Cost), bounds(b.Budget))
 	for _, s := range b.Stores {
 		fmt.Fprintf(a.Out, "%s of %s: %s, %s\n", s.Holds(), s.Node, s.Place(), s.Why)
 	}

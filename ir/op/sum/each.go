@@ -78,18 +78,17 @@ func each(o *ir.Op, attrs any, unit func(*ir.Node, *format.Each) (*rtl.Unit, err
 		Traits: ir.Traits{Weighted: true, Windows: o.Traits.Windows}, Each: codes,
 		Infer: func(n *ir.Node) ([]int, error) { return o.Infer(sum(n)) },
 		Expand: func(n *ir.Node) ([]*ir.Node, error) {
+			var exact, to format.Format // nil: float
 			s, x := sum(n), composite.Expand(n)
-			if n.Type.IsFloat() {
-				_, a := parts(n.Attrs)
-				x.Do("codes", pointwise.QuantEach, a, x.Do("sum", o, s.Attrs, n.Args...))
-				return x.Parts, x.Err
-			}
-			f, err := dot.ExactSum(s)
-			if err != nil {
-				return nil, err
+			if !n.Type.IsFloat() {
+				f, err := dot.ExactSum(s)
+				if err != nil {
+					return nil, err
+				}
+				exact, to = f, n.Type.Format
 			}
 			_, a := parts(n.Attrs)
-			x.DoAs(n.Type.Format, "codes", pointwise.QuantEach, a, x.DoAs(f, "sum", o, s.Attrs, n.Args...))
+			x.DoAs(to, "codes", pointwise.QuantEach, a, x.DoAs(exact, "sum", o, s.Attrs, n.Args...))
 			return x.Parts, x.Err
 		},
 		RTL: func(n *ir.Node) (*rtl.Unit, error) {
