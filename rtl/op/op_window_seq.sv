@@ -22,7 +22,7 @@
 //   flow: memory(NB * ROW, H * ROW, OH * OW * BEATS, (min(max(TOP + KS - 1, 0), H - 1) * W
 //       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 2) + u_skid
 //   lut: 90 + 6 * AW + OUT_LANES * E_W
-//   ff: 39 + 6 * AW
+//   ff: 47 + 7 * AW
 //   parts: u_track + u_ram + u_pick + u_skid
 `default_nettype none
 module op_window_seq #(
@@ -106,17 +106,20 @@ module op_window_seq #(
     end
   end
 
-  // Reader: nested counters, each with a flag for its end; e_* is the end of a loop and of all loops inside it
+  // Reader: nested counters, each with a flag for its end; e_* is the end of a loop and of all loops inside it, in a
+  // register too, so that a turn reaches u_track within one LUT of it.
   logic [$clog2(CB):0] cb;
   logic [$clog2(KW):0] kx;
   logic [$clog2(KH):0] ky;
   logic [$clog2(GROUPS):0] g;
   logic [$clog2(OW):0] ox;
-  logic e_c, kx_end, ky_end, g_end, ox_end;
-  wire e_x = e_c && kx_end;
-  wire e_y = e_x && ky_end;
-  wire e_g = e_y && g_end;
-  wire e_o = e_g && ox_end;
+  logic kx_end, ky_end, g_end, ox_end;
+  logic e_c, e_x, e_y, e_g, e_o;
+  wire c_next = CB == 1 || (!e_c && cb == ($clog2(CB) + 1)'(CB - 2));
+  wire kx_next = KW == 1 || (!e_x && (e_c ? kx == ($clog2(KW) + 1)'(KW - 2) : kx_end));
+  wire ky_next = KH == 1 || (!e_y && (e_x ? ky == ($clog2(KH) + 1)'(KH - 2) : ky_end));
+  wire g_next = GROUPS == 1 || (!e_g && (e_y ? g == ($clog2(GROUPS) + 1)'(GROUPS - 2) : g_end));
+  wire ox_next = OW == 1 || (!e_o && (e_g ? ox == ($clog2(OW) + 1)'(OW - 2) : ox_end));
 
   // What a window must wait for is known a window before.
   logic [XW-1:0] need_x, need_next;
@@ -136,17 +139,19 @@ module op_window_seq #(
       .top_bank(top_bank), .at_end(at_end)
   );
 
-  // Place of the current tap: column x at address x_addr of a row at row_addr, row y, word w, part sub
+  // Place of the current beat: row y at address row_addr, part sub of the word that lies x_addr further, in column x;
+  // tap_addr and left_addr are those of the first word of the tap, and of the group's tap at the left.
   logic signed [SXW-1:0] x, win_x;
-  logic [AW-1:0] x_addr, win_x_addr, row_addr, top_addr;
+  logic [AW-1:0] x_addr, tap_addr, left_addr, win_x_addr, row_addr, top_addr;
   logic signed [YW-1:0] y;
-  logic [$clog2(CF):0] w, group_w;
   logic [$clog2(SUB):0] sub, group_sub;
   wire sub_end = sub == ($clog2(SUB) + 1)'(SUB - 1);
-  wire [$clog2(CF):0] next_w = sub_end ? w + 1'b1 : w;
+  wire [AW-1:0] next_addr = x_addr + AW'(sub_end);
   wire [$clog2(SUB):0] next_sub = sub_end ? '0 : sub + 1'b1;
   wire signed [SXW-1:0] next_win_x = e_o ? SXW'(-PL) : win_x + SXW'(SW);
   wire [AW-1:0] next_win_x_addr = e_o ? AW'(-(PL * CF)) : win_x_addr + AW'(SW * CF);
+  wire [AW-1:0] next_tap_addr = e_g ? next_win_x_addr : e_y ? next_addr - AW'((KW - 1) * DW * CF)
+      : e_x ? left_addr : tap_addr + AW'(DW * CF);
   wire [AW-1:0] next_top_addr = wrap(
       top_addr, at_end ? AW'(ROW_JUMP) : AW'(ROW_STEP),
       at_end ? (AW + 1)'(ROW_JUMP - DEPTH) : (AW + 1)'(ROW_STEP - DEPTH)
@@ -156,30 +161,32 @@ module op_window_seq #(
   always_ff @(posedge clk) begin
     if (issue) begin
       cb <= e_c ? '0 : cb + 1'b1;
-      e_c <= e_c ? CB == 1 : cb == ($clog2(CB) + 1)'(CB - 2);
-      w <= e_g ? '0 : e_c && !e_y ? group_w : next_w;
+      e_c <= c_next;
+      e_x <= c_next && kx_next;
+      e_y <= c_next && kx_next && ky_next;
+      e_g <= c_next && kx_next && ky_next && g_next;
+      e_o <= c_next && kx_next && ky_next && g_next && ox_next;
+      {kx_end, ky_end, g_end, ox_end} <= {kx_next, ky_next, g_next, ox_next};
+      x_addr <= next_addr;
       sub <= e_g ? '0 : e_c && !e_y ? group_sub : next_sub;
       if (e_c) begin
         kx <= e_x ? '0 : kx + 1'b1;
-        kx_end <= e_x ? KW == 1 : kx == ($clog2(KW) + 1)'(KW - 2);
         x <= e_g ? next_win_x : e_x ? win_x : x + SXW'(DW);
-        x_addr <= e_g ? next_win_x_addr : e_x ? win_x_addr : x_addr + AW'(DW * CF);
+        x_addr <= next_tap_addr;
+        tap_addr <= next_tap_addr;
       end
       if (e_x) begin
         ky <= e_y ? '0 : ky + 1'b1;
-        ky_end <= e_y ? KH == 1 : ky == ($clog2(KH) + 1)'(KH - 2);
         y <= e_o ? top_next : e_y ? top : y + YW'(DH);
         row_addr <= e_o ? next_top_addr : e_y ? top_addr : wrap(row_addr, AW'(ROW_TAP), (AW + 1)'(ROW_TAP - DEPTH));
       end
       if (e_y) begin
         g <= e_g ? '0 : g + 1'b1;
-        g_end <= e_g ? GROUPS == 1 : g == ($clog2(GROUPS) + 1)'(GROUPS - 2);
-        group_w <= e_g ? '0 : next_w;
+        left_addr <= next_tap_addr;
         group_sub <= e_g ? '0 : next_sub;
       end
       if (e_g) begin
         ox <= e_o ? '0 : ox + 1'b1;
-        ox_end <= e_o ? OW == 1 : ox == ($clog2(OW) + 1)'(OW - 2);
         win_x <= next_win_x;
         win_x_addr <= next_win_x_addr;
         need_x <= need_next;
@@ -190,14 +197,13 @@ module op_window_seq #(
       if (e_o) top_addr <= next_top_addr;
     end
     if (rst) begin
-      {cb, kx, ky, g, ox, w, sub, group_w, group_sub} <= '0;
-      {e_c, kx_end, ky_end, g_end, ox_end} <= {CB == 1, KW == 1, KH == 1, GROUPS == 1, OW == 1};
-      x <= SXW'(-PL);
-      win_x <= SXW'(-PL);
-      x_addr <= AW'(-(PL * CF));
-      win_x_addr <= AW'(-(PL * CF));
-      row_addr <= AW'(ROW_0);
-      top_addr <= AW'(ROW_0);
+      {cb, kx, ky, g, ox, sub, group_sub} <= '0;
+      {kx_end, ky_end, g_end, ox_end} <= {KW == 1, KH == 1, GROUPS == 1, OW == 1};
+      {e_c, e_x, e_y, e_g} <= {CB == 1, CB * KW == 1, CB * KW * KH == 1, CB * KW * KH * GROUPS == 1};
+      e_o <= CB * KW * KH * GROUPS * OW == 1;
+      {x, win_x} <= {2{SXW'(-PL)}};
+      {x_addr, tap_addr, left_addr, win_x_addr} <= {4{AW'(-(PL * CF))}};
+      {row_addr, top_addr} <= {2{AW'(ROW_0)}};
       y <= YW'(-PT);
       need_x <= XW'(NEED_0);
       need_next <= XW'(NEED_1);
@@ -217,7 +223,7 @@ module op_window_seq #(
   ) u_pick (
       .in(word), .sel(word_sub), .out(part)
   );
-  wire [AW-1:0] rd_addr = row_addr + x_addr + AW'(w);
+  wire [AW-1:0] rd_addr = row_addr + x_addr;
   wire beat_ready;
   assign run = !word_valid || beat_ready;
   mem_ram #(
