@@ -93,6 +93,8 @@ type Rule struct {
 	DataIn, Weight, Bias, DataOut *Choice
 	// Gate and Cell are formats within a recurrent layer: what sigmoid and tanh read, and the state.
 	Gate, Cell *Choice
+	// Channels gives the channels of the result formats of their own; nil leaves them alike.
+	Channels *Channels
 }
 
 // FoldPlan chooses how much hardware each layer gets.

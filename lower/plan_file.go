@@ -90,6 +90,8 @@ type quantizeRule struct {
 	DataOut *string `toml:"data_out"`
 	Gate    *string `toml:"gate"`
 	Cell    *string `toml:"cell"`
+	// Channels has a format for each.
+	Channels []string `toml:"channels"`
 }
 
 // unrollFile is the table [unroll].

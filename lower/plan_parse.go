@@ -141,9 +141,10 @@ func (p *planParser) rule(i int, f *quantizeRule) *Rule {
 	r.DataOut = p.choice(path+".data_out", f.DataOut, what)
 	r.Gate = p.asWritten(path+".gate", f.Gate, what)
 	r.Cell = p.asWritten(path+".cell", f.Cell, what)
+	r.Channels = p.channels(path+".channels", f.Channels, what)
 	if f.Skip == nil && f.DataIn == nil && f.Weight == nil && f.Bias == nil && f.DataOut == nil && f.Gate == nil &&
-		f.Cell == nil {
-		p.fail(path, "this rule sets nothing").Hint = "set skip, data_in, weight, bias, data_out, gate or cell"
+		f.Cell == nil && f.Channels == nil {
+		p.fail(path, "this rule sets nothing").Hint = "set skip, data_in, weight, bias, data_out, gate, cell or channels"
 	}
 	return r
 }

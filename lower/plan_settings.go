@@ -5,6 +5,7 @@ package lower
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"lathe/internal/diag"
 )
@@ -96,7 +97,7 @@ func (o *overlay) bits(w int) error {
 	}
 	o.rules("--bits", "formats", "quantize.rule", len(q.Rule), func(i int) bool {
 		return q.Rule[i].DataIn != nil || q.Rule[i].Weight != nil || q.Rule[i].DataOut != nil ||
-			q.Rule[i].Gate != nil || q.Rule[i].Cell != nil
+			q.Rule[i].Gate != nil || q.Rule[i].Cell != nil || q.Rule[i].Channels != nil
 	})
 	o.rules("--bits", "format", "input", len(o.file.Input), func(i int) bool { return o.file.Input[i].Format != nil })
 	o.rules("--bits", "format", "output", len(o.file.Output), func(i int) bool { return o.file.Output[i].Format != nil })
@@ -136,6 +137,12 @@ func tomlText(v any) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case string:
 		return quoted(v)
+	case []string:
+		list := make([]string, len(v))
+		for i, text := range v {
+			list[i] = quoted(text)
+		}
+		return "[" + strings.Join(list, ", ") + "]"
 	}
 	return fmt.Sprint(v)
 }

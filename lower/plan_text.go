@@ -141,6 +141,9 @@ func (t *planText) quantize(saved bool) {
 		t.slot("data_out", r.DataOut)
 		t.slot("gate", r.Gate)
 		t.slot("cell", r.Cell)
+		if r.Channels != nil {
+			t.key(true, "channels", r.Channels.List, "")
+		}
 	}
 }
 

@@ -39,6 +39,8 @@ type quantizer struct {
 	bounds  map[*ir.Node]*calib.Values
 	sampled bool
 	cut     map[*ir.Node]bool
+	// given are the nodes of channels that rules of the plan ask for.
+	given map[*ir.Node]*Channels
 	// ties are the layers that will share units.
 	ties ties
 	// grids are what constant weights are encoded in, which may be part of the codes that they are kept in.
@@ -68,7 +70,8 @@ func quantize(s *State, g *ir.Graph) error {
 			return err
 		}
 	}
-	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
+	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values,
+		given:  make(map[*ir.Node]*Channels),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
 		open:   make(map[*ir.Node]format.Block),
 		loose:  loose,
@@ -76,11 +79,17 @@ func quantize(s *State, g *ir.Graph) error {
 		ruled:  make(map[*ir.Node]bool),
 		bounds: s.bounds, sampled: len(s.Samples) > 0, cut: make(map[*ir.Node]bool),
 		wanting: make(map[string]calib.Range), refused: make(map[refusal]*refused),
-		always: calib.Always(g)}
-	var err error
+	}
+	model, err := own.Of(g)
+	if err != nil {
+		return err
+	}
+	q.giveChannels(g)
+	q.users, q.always = g.Users(), calib.Always(g)
 	if q.own, err = own.Of(g); err != nil {
 		return err
 	}
+	q.own.Quantized = model.Quantized
 	q.tie()
 	q.checkRules()
 	q.wantOutputs()
@@ -268,6 +277,9 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	}
 	if q.staysExact() {
 		return q.openChoice(n)
+	}
+	if f, ok := exactResult(n); ok && q.forChannels(n) && q.takes(n, f) {
+		return Choice{Pattern: format.PatternOf(f), From: "every bit of the result, whose channels are rounded behind it"}
 	}
 	c := q.fitted(n, q.unsigned(n, q.plan.Quantize.Data))
 	if n.Op.Traits.Cuts {

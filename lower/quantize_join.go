@@ -178,6 +178,9 @@ func (q *quantizer) channels(n *ir.Node, explicit *Choice) {
 		n.Args[0] = q.cast(a, openFormat(layerBits, "what "+n.Op.Name+" takes"), n, q.values[a])
 	}
 	c, _ := q.modelChoice(n)
+	if q.given[n] != nil {
+		c.From = q.given[n].From
+	}
 	q.result(n, c)
 	if explicit != nil {
 		q.castBehind(n, *explicit)

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/pointwise"
+)
+
+// Channels are the formats that a rule gives the channels of a result, which lie along its last axis.
+type Channels struct {
+	// List is the formats as the plan has them.
+	List []string
+	// Each is their codes within one format.
+	Each format.Each
+	// From is the place of the rule in the plan.
+	From string
+}
+
+// noCodes stands for the format of a channel that is always 0.
+const noCodes = "none"
+
+// channels reads a list of formats, one for each channel; nil where the key is not given.
+func (p *planParser) channels(path string, list []string, what string) *Channels {
+	if list == nil {
+		return nil
+	}
+	c := &Channels{List: list, From: p.at.pos(path) + " " + what}
+	formats := make([]format.Fixed, len(list)) // of no width: always 0
+	var all *format.Fixed
+	for i, text := range list {
+		if text == noCodes {
+			continue
+		}
+		choice := p.choice(path, &text, what)
+		if choice == nil {
+			return nil
+		}
+		f, fixed := format.AsFixed(choice.Pattern.Format)
+		if _, open := choice.Pattern.Open(); !fixed || open || choice.Pattern.Incomplete() {
+			p.fail(path, "%q for channel %d: channels have fixed formats with fraction bits", text, i).Hint =
+				fmt.Sprintf(`such as "fixed(6,4)", "ufixed(5,3)", or %q for a channel that is always 0`, noCodes)
+			return nil
+		}
+		if all == nil {
+			all = &format.Fixed{F: f.F, Signed: f.Signed, Round: f.Round, Over: f.Over}
+		}
+		if f.Signed != all.Signed || f.Round != all.Round || f.Over != all.Over {
+			p.fail(path, "%q for channel %d: all channels have a sign or none has, and they round and overflow alike", text, i)
+			return nil
+		}
+		formats[i], all.F = f, max(all.F, f.F)
+	}
+	if all == nil {
+		p.fail(path, "no channel has codes").Hint = fmt.Sprintf("give those formats that are not %q", noCodes)
+		return nil
+	}
+	for _, f := range formats {
+		drop := 0
+		if f.W > 0 {
+			drop = all.F - f.F
+		}
+		all.W = max(all.W, f.W+drop)
+		c.Each.Bits, c.Each.Drop = append(c.Each.Bits, f.W), append(c.Each.Drop, drop)
+	}
+	c.Each.All = *all
+	if _, err := format.Parse(all.String()); err != nil {
+		p.fail(path, "%s holds all channels: %v", all, err).Hint = "bring their steps closer together"
+		return nil
+	}
+	if err := c.Each.Check(); err != nil {
+		p.fail(path, "%v", err)
+		return nil
+	}
+	return c
+}
+
+// giveChannels puts a node behind each result whose channels a rule gives formats of their own. Nodes that the rules
+// cover and that have other channels are errors L0407.
+func (q *quantizer) giveChannels(g *ir.Graph) {
+	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
+		var c *Channels
+		for _, r := range q.plan.Quantize.Rules {
+			if r.Covers(n) && !n.IsConst() && r.Channels != nil {
+				c = r.Channels
+				break
+			}
+		}
+		if c == nil {
+			continue
+		}
+		last := len(n.Type.Shape) - 1
+		if last < 0 || n.Type.Shape[last] != len(c.List) {
+			q.fail(n, "L0407", "%d formats of channels do not fit the last axis of %s", len(c.List),
+				ir.ShapeString(n.Type.Shape)).WithNote("set by %s", c.From).WithHint("one for each index of the last axis")
+			continue
+		}
+		t := &ir.Node{Name: g.FreshName(n.Name + ".channels"), Op: pointwise.QuantEach, Args: []*ir.Node{n}, Pos: n.Pos,
+			Type: n.Type, Stats: n.Stats, Attrs: &pointwise.QuantEachAttrs{Axis: last, Format: c.Each.All.String(),
+				Bits: c.Each.Bits, Drop: c.Each.Drop}}
+		g.InsertAfter(n, t)
+		g.Replace(n, t)
+		t.Args[0] = n
+		q.values[t], q.given[t] = q.values[n], c
+	}
+}
+
+// forChannels says that all that reads n is such a node, or an operation that rounding may follow instead of precede.
+func (q *quantizer) forChannels(n *ir.Node) bool {
+	if q.g.IsOutput(n) || len(q.users[n]) == 0 {
+		return false
+	}
+	for _, u := range q.users[n] {
+		if t := &u.Op.Traits; q.given[u] == nil && !((t.Cuts || t.KeepsCodes) && q.forChannels(u)) {
+			return false
+		}
+	}
+	return true
+}
