@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,15 @@ type key struct{ pkg, test string }
 // skip is one skipped test and why.
 type skip struct{ key, reason string }
 
+// timed is one test without its subtests' names, and how long it ran, in seconds.
+type timed struct {
+	key     string
+	seconds float64
+}
+
+// The longest tests are named, so that a suite that grows shows where: most of them, none shorter than shown seconds.
+const most, shown = 12, 10
+
 // summary keeps the output of tests that have not passed, and the counts.
 type summary struct {
 	out             io.Writer
@@ -35,6 +45,7 @@ type summary struct {
 	order           map[string][]string // tests of a package that still have output, in order of appearance
 	perPackage      map[string]int
 	skips           []skip
+	times           []timed
 	failedPackages  []string
 	passed, skipped int
 	failed, ran     int
@@ -82,6 +93,9 @@ func (s *summary) take(e event) {
 		if e.Test == "" {
 			s.finishPackage(e)
 		} else {
+			if e.Elapsed >= shown && !strings.Contains(e.Test, "/") {
+				s.times = append(s.times, timed{e.Package + " " + e.Test, e.Elapsed})
+			}
 			s.finishTest(k, e.Action)
 		}
 	}
@@ -123,11 +137,15 @@ func (s *summary) finishPackage(e event) {
 	delete(s.order, e.Package)
 }
 
-// close prints the skips and the totals and says whether all is well.
+// close prints the skips, the longest tests and the totals and says whether all is well.
 func (s *summary) close() bool {
 	slices.SortFunc(s.skips, func(a, b skip) int { return strings.Compare(a.key, b.key) })
 	for _, k := range s.skips {
 		fmt.Fprintf(s.out, "SKIP  %s: %s\n", k.key, k.reason)
+	}
+	slices.SortStableFunc(s.times, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	for _, t := range s.times[:min(most, len(s.times))] {
+		fmt.Fprintf(s.out, "long  %7.1f s  %s\n", t.seconds, t.key)
 	}
 	fmt.Fprintf(s.out, "%d tests passed, %d skipped, %d failed, in %d packages\n",
 		s.passed, s.skipped, s.failed, s.ran)

@@ -16,6 +16,9 @@ const stream = `{"Action":"start","Package":"a"}
 {"Action":"output","Package":"a","Test":"TestTool","Output":"    tools.go:31: needs verilator\n"}
 {"Action":"output","Package":"a","Test":"TestTool","Output":"--- SKIP: TestTool (0.00s)\n"}
 {"Action":"skip","Package":"a","Test":"TestTool","Elapsed":0}
+{"Action":"pass","Package":"a","Test":"TestSlow/part","Elapsed":11}
+{"Action":"pass","Package":"a","Test":"TestSlow","Elapsed":12.5}
+{"Action":"pass","Package":"a","Test":"TestSlower","Elapsed":20}
 {"Action":"pass","Package":"a","Elapsed":1.25}
 `
 
@@ -43,7 +46,8 @@ func TestSummary(t *testing.T) {
 		not      string
 	}{
 		{"good", stream, true, []string{
-			"SKIP  a TestTool: needs verilator\n", "1 tests passed, 1 skipped, 0 failed, in 1 packages\n", "ok    a ",
+			"SKIP  a TestTool: needs verilator\n", "4 tests passed, 1 skipped, 0 failed, in 1 packages\n", "ok    a ",
+			"long     20.0 s  a TestSlower\nlong     12.5 s  a TestSlow\n4 tests",
 		}, "noise"},
 		{"failed test", stream + failing, false, []string{"b_test.go:7: got 1, want 2", "failed: b\n"}, "noise"},
 		{"crash", stream + crash, false, []string{"panic: index out of range", "failed: c\n"}, "noise"},
