@@ -226,6 +226,7 @@ type State struct {
 
 	float   *ir.Graph                  // the graph before quantize
 	wanting map[string]calib.Range     // bounds of what matters of its nodes, by name: see quantizer
+	rounded map[string]string          // the names of its nodes whose channels nodes of other names round
 	grids   map[*ir.Node]format.Format // what weights are encoded in, which may be part of what they are kept in
 	values  map[*ir.Node]*calib.Values // what calibrate found
 	bounds  map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only

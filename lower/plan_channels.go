@@ -72,10 +72,16 @@ func (p *planParser) channels(path string, list []string, what string) *Channels
 		return nil
 	}
 	if err := c.Each.Check(); err != nil {
-		p.fail(path, "%v", err)
+		p.fail(path, "%v", err).Hint = `say "over=sat" in each, as in "fixed(6,4,over=sat)"`
 		return nil
 	}
 	return c
+}
+
+// given is what a rule asks for of the channels of a node.
+type given struct {
+	*Channels
+	of *ir.Node
 }
 
 // giveChannels puts a node behind each result whose channels a rule gives formats of their own. Nodes that the rules
@@ -104,7 +110,7 @@ func (q *quantizer) giveChannels(g *ir.Graph) {
 		g.InsertAfter(n, t)
 		g.Replace(n, t)
 		t.Args[0] = n
-		q.values[t], q.given[t] = q.values[n], c
+		q.values[t], q.given[t] = q.values[n], &given{c, n}
 	}
 }
 
@@ -119,4 +125,36 @@ func (q *quantizer) forChannels(n *ir.Node) bool {
 		}
 	}
 	return true
+}
+
+// covers says that r is about n. What rounds the channels of a node is only covered by rules that are not about that
+// node: they have done their work in front.
+func (q *quantizer) covers(r *Rule, n *ir.Node) bool {
+	c := q.given[n]
+	return r.Covers(n) && (c == nil || !r.Covers(c.of))
+}
+
+// beforeChannels is the choice for a result that only nodes of channels read: every bit where a format has them, else
+// some bits below the finest step of the channels.
+func (q *quantizer) beforeChannels(n *ir.Node) (Choice, bool) {
+	if !q.forChannels(n) {
+		return Choice{}, false
+	}
+	if f, ok := exactResult(n); ok && q.takes(n, f) {
+		return Choice{Pattern: format.PatternOf(f),
+			From: "every bit of the result, whose channels are rounded behind it"}, true
+	}
+	f, ok := q.belowChannels(n)
+	return Choice{Pattern: format.PatternOf(f), From: "finer than the channels that it is rounded to"},
+		ok && q.takes(n, f)
+}
+
+// noteTwice returns c, the choice for the result of n, and tells where it is that of a rule, which rounds what only
+// nodes of channels read.
+func (q *quantizer) noteTwice(n *ir.Node, c Choice) Choice {
+	if best, ok := q.beforeChannels(n); ok && c.Given && !c.Pattern.Fits(best.Pattern.Format) {
+		q.report.note("%s is rounded twice: to data_out by %s, then channel by channel; without data_out it is once",
+			n.Name, c.From)
+	}
+	return c
 }

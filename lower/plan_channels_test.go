@@ -10,7 +10,9 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
+	"lathe/lower/loss"
 	"lathe/lower/lowertest"
 )
 
@@ -52,6 +54,49 @@ func TestPlanChannels(t *testing.T) {
 	}
 }
 
+// TestPlanChannelsOnce wants one rounding: rules that cover the node say nothing of what rounds its channels, and in
+// front of that stands every bit, or a format finer than all channels.
+func TestPlanChannelsOnce(t *testing.T) {
+	const relu, input = "[[quantize.rule]]\nname = \"relu\"\nchannels = [\"ufixed(6,4)\", \"none\", \"ufixed(12,9)\"]\n",
+		"[[quantize.rule]]\nname = \"x\"\nchannels = [\"fixed(6,4)\", \"fixed(12,9)\"]\n"
+	const every = "fixed(17,14,over=0..65535)"
+	tanh := strings.Replace(relu, "relu", "tanh", 1)
+	for _, c := range []struct{ about, plan, node, format, reader, note string }{
+		{"exact", relu, "y", every, "relu.channels", ""},
+		{"a rule for every node", relu + "[[quantize.rule]]\ndata_out = \"fixed(5,2)\"\n", "y", "fixed(5,2,over=0..15)",
+			"relu.channels", "y is rounded twice: to data_out by plan.toml:5 [[quantize.rule]]"},
+		{"a rule for the channels", relu + "[[quantize.rule]]\nop = \"quant_each\"\ndata_out = \"fixed(5,2)\"\n", "y",
+			every, "relu.channels.cast", ""},
+		{"a table", tanh, "tanh", "ufixed(16,13)", "tanh.channels", ""},
+		{"an input", input, "x", "fixed(16,13)", "",
+			`the plan rounds input "x" channel by channel: it comes in fixed(16,13)`},
+		{"an input with a format", input + "[[input]]\nname = \"x\"\nformat = \"fixed(9,7)\"\n", "x", "fixed(9,7)", "", ""},
+	} {
+		b := lowertest.New(t, 3)
+		x := b.Input("x", 1, 2)
+		z := b.Linear("z", b.Add(pointwise.Relu, "relu", nil, b.Linear("y", x, 3, false)), 2, true)
+		u := b.Linear("u", b.Add(curve.Tanh, "tanh", nil, b.Linear("v", x, 3, false)), 2, true)
+		g, r, err := Quantize(context.Background(), b.Done(z, u), mustPlan(t, c.plan), Calibration{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := g.Find(c.node).Type.Format.String(); f != c.format {
+			t.Errorf("%s: %s is %s, want %s", c.about, c.node, f, c.format)
+		}
+		if reader := map[string]string{"y": "z", "tanh": "u"}[c.node]; reader != "" &&
+			g.Find(reader).Args[0].Name != c.reader {
+			t.Errorf("%s: %s reads %s, want %s", c.about, reader, g.Find(reader).Args[0].Name, c.reader)
+		}
+		if !slices.ContainsFunc(r.Nodes, func(v loss.Value) bool { return v.Op == "quant_each" }) {
+			t.Errorf("%s: the errors of channels are not listed", c.about)
+		}
+		if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" &&
+			strings.Contains(notes, "round") {
+			t.Errorf("%s: notes %q, want %q", c.about, notes, c.note)
+		}
+	}
+}
+
 // TestPlanChannelsText reads a plan that was written, and finds the same channels.
 func TestPlanChannelsText(t *testing.T) {
 	const list = `["fixed(6,4)", "none", "fixed(3,-1)"]`
@@ -84,11 +129,15 @@ func TestPlanChannelsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", list, err, reason)
 		}
 	}
-	b := lowertest.New(t, 3)
-	_, _, err := Quantize(context.Background(), b.Done(b.Linear("y", b.Input("x", 1, 6), 4, true)),
-		mustPlan(t, "[[quantize.rule]]\nname = \"y\"\nchannels = [\"fixed(6,4)\"]"), Calibration{})
-	const misfit = "1 formats of channels do not fit the last axis of 1x4"
-	if diag.CodeOf(err) != "L0407" || !strings.Contains(err.Error(), misfit) {
-		t.Errorf("one format for four channels: %v", err)
+	for list, reason := range map[string]string{
+		`["fixed(6,4)"]`: "1 formats of channels do not fit the last axis of 1x4",
+		`["fixed(6,40)", "fixed(6,-10)", "none", "none"]`: "bring the steps of the channels closer together",
+	} {
+		b := lowertest.New(t, 3)
+		_, _, err := Quantize(context.Background(), b.Done(b.Linear("y", b.Input("x", 1, 6), 4, true)),
+			mustPlan(t, "[[quantize.rule]]\nname = \"y\"\nchannels = "+list), Calibration{})
+		if diag.CodeOf(err) != "L0407" || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s for four channels: %v", list, err)
+		}
 	}
 }

@@ -40,7 +40,7 @@ type quantizer struct {
 	sampled bool
 	cut     map[*ir.Node]bool
 	// given are the nodes of channels that rules of the plan ask for.
-	given map[*ir.Node]*Channels
+	given map[*ir.Node]*given
 	// ties are the layers that will share units.
 	ties ties
 	// grids are what constant weights are encoded in, which may be part of the codes that they are kept in.
@@ -71,7 +71,7 @@ func quantize(s *State, g *ir.Graph) error {
 		}
 	}
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values,
-		given:  make(map[*ir.Node]*Channels),
+		given:  make(map[*ir.Node]*given),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
 		open:   make(map[*ir.Node]format.Block),
 		loose:  loose,
@@ -109,6 +109,10 @@ func quantize(s *State, g *ir.Graph) error {
 	g.DropDead()
 	g.Stage = ir.StageQuantized
 	s.float, s.wanting, s.grids = before, q.wanting, q.grids
+	s.rounded = make(map[string]string)
+	for n, c := range q.given {
+		s.rounded[n.Name] = c.of.Name
+	}
 	return nil
 }
 
@@ -118,7 +122,7 @@ func (q *quantizer) checkRules() {
 	for _, n := range q.g.Nodes {
 		var skip *Rule // the rule that decides
 		for _, r := range q.plan.Quantize.Rules {
-			if n.IsConst() || !r.Covers(n) {
+			if n.IsConst() || !q.covers(r, n) {
 				continue
 			}
 			hit[r] = true
@@ -156,7 +160,7 @@ func dataOut(r *Rule) *Choice { return r.DataOut }
 // rule returns the choice of the first rule that matches n and sets the slot, or nil.
 func (q *quantizer) rule(n *ir.Node, s slot) *Choice {
 	for _, r := range q.plan.Quantize.Rules {
-		if c := s(r); c != nil && r.Covers(n) {
+		if c := s(r); c != nil && q.covers(r, n) {
 			return c
 		}
 	}
@@ -221,7 +225,7 @@ func (q *quantizer) node(n *ir.Node) {
 		if !n.Op.Traits.Table0 {
 			q.constants(n)
 		}
-		c := q.settled(n, q.resultChoice(n, explicit))
+		c := q.settled(n, q.noteTwice(n, q.resultChoice(n, explicit)))
 		if !q.cellRows(n, c) && !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
 			q.pin(n, "data_out", c)
@@ -256,6 +260,10 @@ func (q *quantizer) inputChoice(n *ir.Node, explicit *Choice) Choice {
 		return Choice{Pattern: format.PatternOf(id), From: "the positions that are looked up"}
 	} else if q.staysExact() {
 		return q.openInput(n)
+	} else if q.forChannels(n) {
+		if c, ok := q.roundedInput(n); ok {
+			return c
+		}
 	}
 	return q.scaledInput(n, c)
 }
@@ -278,8 +286,8 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	if q.staysExact() {
 		return q.openChoice(n)
 	}
-	if f, ok := exactResult(n); ok && q.forChannels(n) && q.takes(n, f) {
-		return Choice{Pattern: format.PatternOf(f), From: "every bit of the result, whose channels are rounded behind it"}
+	if c, ok := q.beforeChannels(n); ok {
+		return c
 	}
 	c := q.fitted(n, q.unsigned(n, q.plan.Quantize.Data))
 	if n.Op.Traits.Cuts {

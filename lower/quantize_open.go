@@ -171,17 +171,37 @@ func (q *quantizer) narrow(n *ir.Node, w int) {
 // oneTerm says that a weighted node multiplies each element by one factor.
 func oneTerm(n *ir.Node) bool { return n.Args[1].Type.Elems() == n.Args[1].Type.Shape[0] }
 
-// openInput is the choice for an input that the model leaves unquantized, or quantizes channel by channel: those round
-// it, so that it comes with some bits below their finest step.
+// roundedInput is the choice for an input that the model or the plan rounds channel by channel: it comes with some bits
+// below their finest step; false where others read it too.
+func (q *quantizer) roundedInput(n *ir.Node) (Choice, bool) {
+	f, ok := q.belowChannels(n)
+	if !ok {
+		return Choice{}, false
+	}
+	lo, hi := f.Limits()
+	q.wanting[n.Name] = calib.Range{Min: lo.Float64(), Max: hi.Float64()}
+	who := "the model"
+	if q.forChannels(n) {
+		who = "the plan"
+	}
+	q.report.note("%s rounds input %q channel by channel: it comes in %s; [[input]] format chooses otherwise",
+		who, n.Name, f)
+	return Choice{Pattern: format.PatternOf(f), From: "the channels that " + who + " rounds it to"}, true
+}
+
+// belowChannels is the format of some bits below the finest step of the channels that all that reads n is rounded to;
+// false where others read n, or where those are too many.
+func (q *quantizer) belowChannels(n *ir.Node) (format.Fixed, bool) {
+	f, ok := q.own.Cut(q.g, n)
+	below := max(layerBits-f.W, belowSteps)
+	f.W, f.F = f.W+below, f.F+below
+	return f, ok && f.W <= exactBits
+}
+
+// openInput is the choice for an input that the model leaves unquantized, or quantizes channel by channel.
 func (q *quantizer) openInput(n *ir.Node) Choice {
-	if f, ok := q.own.Cut(q.g, n); ok && f.W+belowSteps <= exactBits {
-		below := max(layerBits-f.W, belowSteps)
-		f.W, f.F = f.W+below, f.F+below
-		lo, hi := f.Limits()
-		q.wanting[n.Name] = calib.Range{Min: lo.Float64(), Max: hi.Float64()}
-		q.report.note("the model rounds its input %q channel by channel: it comes in %s; [[input]] format chooses otherwise",
-			n.Name, f)
-		return Choice{Pattern: format.PatternOf(f), From: "the channels that the model rounds it to"}
+	if c, ok := q.roundedInput(n); ok {
+		return c
 	}
 	c := openFormat(layerBits, "the model leaves it unquantized")
 	q.report.note("the model does not quantize its input %q: it gets %d bits; [[input]] format chooses otherwise", n.Name,

@@ -132,7 +132,9 @@ func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
 		}
 	}
 	e.Hint = fmt.Sprintf("give it other formats: [[quantize.rule]] name = %q", n.Name)
-	if explicit != nil {
+	if q.given[n] != nil {
+		e.Hint = "bring the steps of the channels closer together"
+	} else if explicit != nil {
 		e.Hint = "leave data_out of this node to Lathe"
 	}
 }

@@ -164,7 +164,7 @@ func measure(s *State, after *ir.Graph) error {
 		samples = callerLayout(before, random(before, s.Plan, s.runner.Seed, drawn))
 	}
 	s.Report.Samples = len(samples)
-	meter, err := loss.New(before, after, cut, s.runner.Alone)
+	meter, err := loss.New(before, after, loss.Nodes{Cut: cut, Of: s.rounded}, s.runner.Alone)
 	if err != nil {
 		return err
 	}

@@ -114,10 +114,18 @@ type Meter struct {
 	counts        bool // values by size
 }
 
+// Nodes is what is known of some nodes of a quantized graph, by name.
+type Nodes struct {
+	// Cut are the bounds of what matters of them: quantized, they cut off the rest for those that read them.
+	Cut map[string]calib.Range
+	// Of names the nodes of the float graph whose values they have, where those have other names.
+	Of map[string]string
+}
+
 // New prepares the comparison of a quantized graph with the float graph that it came from: of nodes of the same name,
-// and of outputs of the same index. cut are the bounds of what matters of some nodes, by name: quantized, they cut off
-// the rest for those that read them. alone asks for the error of each node by itself too, and for the sizes of values.
-func New(before, after *ir.Graph, cut map[string]calib.Range, alone bool) (*Meter, error) {
+// or of the name that known has, and of outputs of the same index. alone asks for the error of each node by itself too,
+// and for the sizes of values.
+func New(before, after *ir.Graph, known Nodes, alone bool) (*Meter, error) {
 	m := &Meter{before: before, after: after, counts: alone}
 	everything := calib.Range{Min: math.Inf(-1), Max: math.Inf(1)}
 	var err error
@@ -132,11 +140,16 @@ func New(before, after *ir.Graph, cut map[string]calib.Range, alone bool) (*Mete
 	for i, n := range before.Nodes {
 		at[n], named[n.Name] = i, i
 	}
+	for name, of := range known.Of {
+		if i, ok := named[of]; ok {
+			named[name] = i
+		}
+	}
 	for i, n := range after.Nodes {
 		at[n] = i
 		if from, ok := named[n.Name]; ok && !n.IsConst() && n.Type.Elems() == before.Nodes[from].Type.Elems() {
 			p := match{from: from, to: i, value: value(n.Name, n), matters: everything}
-			if r, ok := cut[n.Name]; ok {
+			if r, ok := known.Cut[n.Name]; ok {
 				p.matters = r
 			}
 			m.matches = append(m.matches, p)

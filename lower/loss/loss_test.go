@@ -60,7 +60,7 @@ func enter(g *ir.Graph, s ref.Sample) ref.Sample {
 }
 
 func TestAloneAndAccumulated(t *testing.T) {
-	m, err := loss.New(parse(t, floatText), parse(t, quantText), nil, true)
+	m, err := loss.New(parse(t, floatText), parse(t, quantText), loss.Nodes{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func same(t *testing.T, got, want []loss.Value) {
 func near(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9 }
 
 func TestAloneOnRequestOnly(t *testing.T) {
-	m, err := loss.New(parse(t, floatText), parse(t, quantText), nil, false)
+	m, err := loss.New(parse(t, floatText), parse(t, quantText), loss.Nodes{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
