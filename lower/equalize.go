@@ -22,7 +22,7 @@ const mostShift = 6
 // section 4.1; ranges are those of samples, without samples bounds by weights). One format then serves all channels of
 // the value. To smooth does the same behind norms and scales too, with a share of the range of the value that the plan
 // chooses (Xiao et al., SmoothQuant, 2022, equation 4). The float graph computes the same bits, since powers of two are
-// exact. It does nothing unless the plan asks for it.
+// exact. It does nothing unless the plan asks for it, and nothing to values whose channels a rule gives formats.
 func equalizeChannels(s *State, g *ir.Graph) error {
 	q := &s.Plan.Quantize
 	if !q.Equalize && q.Smooth == nil || slices.ContainsFunc(g.Nodes, own.Quantizes) {
@@ -33,7 +33,9 @@ func equalizeChannels(s *State, g *ir.Graph) error {
 		word, share = "smoothed", *q.Smooth
 	}
 	samples := s.learned()
-	links := simplify.Links(g, q.Smooth != nil)
+	links := slices.DeleteFunc(simplify.Links(g, q.Smooth != nil), func(l simplify.Link) bool {
+		return slices.ContainsFunc(l.Values, func(n *ir.Node) bool { return s.Plan.channelsOf(n) != nil })
+	})
 	seen, err := reach(s, g, links, samples)
 	if err != nil {
 		return err

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/lower/lowertest"
 	"lathe/lower/simplify"
 )
 
@@ -45,6 +48,26 @@ func TestEqualize(t *testing.T) {
 			ratioOf(t, skewed, c.keys, e.calib)
 		if apart > even-6 || back < even-5 {
 			t.Errorf("%s: %.1f dB, skewed %.1f, equalized %.1f", c.model, even, apart, back)
+		}
+	}
+}
+
+// TestEqualizeLeavesChannels moves nothing through a value whose channels a rule gives formats, which are those of the
+// model's own values.
+func TestEqualizeLeavesChannels(t *testing.T) {
+	for _, c := range []struct {
+		rule  string
+		moved bool
+	}{{"", true}, {"[[quantize.rule]]\nname = \"relu\"\nchannels = [\"ufixed(6,4)\", \"ufixed(6,10)\"]", false}} {
+		b := lowertest.New(t, 3)
+		y := b.Add(sum.Linear, "y", nil, b.Input("x", 1, 2), b.Const([]int{2, 2}, 1, -1, 0x1p-6, 0x1p-7))
+		g := b.Done(b.Add(sum.Linear, "z", nil, b.Add(pointwise.Relu, "relu", nil, y), b.Const([]int{1, 2}, 1, 64)))
+		_, r, err := Quantize(context.Background(), g, mustPlan(t, "[quantize]\nequalize = true\n"+c.rule), Calibration{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved := strings.Contains(strings.Join(r.Notes, "\n"), "equalized: 1 channel behind 1 layer"); moved != c.moved {
+			t.Errorf("with %q: %q", c.rule, r.Notes)
 		}
 	}
 }

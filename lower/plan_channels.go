@@ -78,6 +78,16 @@ func (p *planParser) channels(path string, list []string, what string) *Channels
 	return c
 }
 
+// channelsOf is what the first rule says that covers n and has channels; nil without one.
+func (p *Plan) channelsOf(n *ir.Node) *Channels {
+	for _, r := range p.Quantize.Rules {
+		if r.Channels != nil && r.Covers(n) && !n.IsConst() {
+			return r.Channels
+		}
+	}
+	return nil
+}
+
 // given is what a rule asks for of the channels of a node.
 type given struct {
 	*Channels
@@ -88,13 +98,7 @@ type given struct {
 // cover and that have other channels are errors L0407.
 func (q *quantizer) giveChannels(g *ir.Graph) {
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
-		var c *Channels
-		for _, r := range q.plan.Quantize.Rules {
-			if r.Covers(n) && !n.IsConst() && r.Channels != nil {
-				c = r.Channels
-				break
-			}
-		}
+		c := q.plan.channelsOf(n)
 		if c == nil {
 			continue
 		}
@@ -135,7 +139,7 @@ func (q *quantizer) covers(r *Rule, n *ir.Node) bool {
 }
 
 // beforeChannels is the choice for a result that only nodes of channels read: every bit where a format has them, else
-// some bits below the finest step of the channels.
+// some bits below the finest step of the channels, and their rounding: the floor of a floor is the floor.
 func (q *quantizer) beforeChannels(n *ir.Node) (Choice, bool) {
 	if !q.forChannels(n) {
 		return Choice{}, false
@@ -145,6 +149,11 @@ func (q *quantizer) beforeChannels(n *ir.Node) (Choice, bool) {
 			From: "every bit of the result, whose channels are rounded behind it"}, true
 	}
 	f, ok := q.belowChannels(n)
+	u := q.users[n][0]
+	for q.given[u] == nil {
+		u = q.users[u][0]
+	}
+	f.Round = q.given[u].Each.All.Round
 	return Choice{Pattern: format.PatternOf(f), From: "finer than the channels that it is rounded to"},
 		ok && q.takes(n, f)
 }

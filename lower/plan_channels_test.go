@@ -68,6 +68,8 @@ func TestPlanChannelsOnce(t *testing.T) {
 		{"a rule for the channels", relu + "[[quantize.rule]]\nop = \"quant_each\"\ndata_out = \"fixed(5,2)\"\n", "y",
 			every, "relu.channels.cast", ""},
 		{"a table", tanh, "tanh", "ufixed(16,13)", "tanh.channels", ""},
+		{"a table, floored", "[quantize]\nround = \"floor\"\n" + tanh, "tanh", "ufixed(16,13,round=floor)",
+			"tanh.channels", ""},
 		{"an input", input, "x", "fixed(16,13)", "",
 			`the plan rounds input "x" channel by channel: it comes in fixed(16,13)`},
 		{"an input with a format", input + "[[input]]\nname = \"x\"\nformat = \"fixed(9,7)\"\n", "x", "fixed(9,7)", "", ""},

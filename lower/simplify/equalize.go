@@ -17,6 +17,8 @@ import (
 type Link struct {
 	From *ir.Node
 	To   []*ir.Node
+	// Values are From and what passes its channels on.
+	Values []*ir.Node
 }
 
 // Links finds all links of a graph with channels last: of layers, and where it is asked for also of norms and scales.
@@ -40,6 +42,7 @@ func (l *Link) follow(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) bo
 	if g.IsOutput(n) {
 		return false
 	}
+	l.Values = append(l.Values, n)
 	channels := l.Channels()
 	for _, to := range users[n] {
 		switch {
