@@ -104,8 +104,12 @@ func (q *quantizer) giveChannels(g *ir.Graph) {
 		}
 		last := len(n.Type.Shape) - 1
 		if last < 0 || n.Type.Shape[last] != len(c.List) {
-			q.fail(n, "L0407", "%d formats of channels do not fit the last axis of %s", len(c.List),
-				ir.ShapeString(n.Type.Shape)).WithNote("set by %s", c.From).WithHint("one for each index of the last axis")
+			e := q.fail(n, "L0407", "%d formats of channels do not fit the last axis of %s", len(c.List),
+				ir.ShapeString(n.Type.Shape)).WithNote("set by %s", c.From)
+			if last >= 0 {
+				e.WithHint("list %d, in a rule for this node alone if that one covers others too, and in front of it",
+					n.Type.Shape[last])
+			}
 			continue
 		}
 		t := &ir.Node{Name: g.FreshName(n.Name + ".channels"), Op: pointwise.QuantEach, Args: []*ir.Node{n}, Pos: n.Pos,

@@ -132,7 +132,7 @@ func TestPlanChannelsRefused(t *testing.T) {
 		}
 	}
 	for list, reason := range map[string]string{
-		`["fixed(6,4)"]`: "1 formats of channels do not fit the last axis of 1x4",
+		`["fixed(6,4)"]`: "list 4, in a rule for this node alone",
 		`["fixed(6,40)", "fixed(6,-10)", "none", "none"]`: "bring the steps of the channels closer together",
 	} {
 		b := lowertest.New(t, 3)
