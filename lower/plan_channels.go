@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -97,7 +98,7 @@ type given struct {
 // giveChannels puts a node behind each result whose channels a rule gives formats of their own. Nodes that the rules
 // cover and that have other channels are errors L0407.
 func (q *quantizer) giveChannels(g *ir.Graph) {
-	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
+	for _, n := range slices.Clone(g.Nodes) {
 		c := q.plan.channelsOf(n)
 		if c == nil {
 			continue
@@ -117,7 +118,6 @@ func (q *quantizer) giveChannels(g *ir.Graph) {
 				Bits: c.Each.Bits, Drop: c.Each.Drop}}
 		g.InsertAfter(n, t)
 		g.Replace(n, t)
-		t.Args[0] = n
 		q.values[t], q.given[t] = q.values[n], &given{c, n}
 	}
 }

@@ -6,11 +6,14 @@ package driver_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"lathe/internal/whole"
 )
 
 const (
@@ -87,20 +90,19 @@ func (r *results) write(t *testing.T) {
 	if !*update {
 		return
 	}
-	text := r.text()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := os.WriteFile(resultsPath+".part", []byte(text), 0o644); err != nil {
-		t.Error(err)
-	} else if err := os.Rename(resultsPath+".part", resultsPath); err != nil {
+	err := whole.Write(resultsPath, func(w io.Writer) error {
+		_, err := io.WriteString(w, r.text())
+		return err
+	})
+	if err != nil {
 		t.Error(err)
 	}
 }
 
-// text is the page. Nothing in it depends on time or machine.
+// text is the page, while no line is set. Nothing in it depends on time or machine.
 func (r *results) text() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var b strings.Builder
 	var counts [5]int // codes of PJRT, RTL, Icarus and netlists, and mismatches
 	proven, unproven, old := 0, 0, 0
