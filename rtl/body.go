@@ -13,8 +13,10 @@ type Body struct {
 	// Latency cycles of registers that move together, the last of them a skid.
 	Window  *Unit
 	Latency int
-	Cost    Cost // without Window
-	Sums    Sums
+	// Beats are those of a frame, each of which takes a cycle; 0: one, or what Window says.
+	Beats int
+	Cost  Cost  // without Window
+	Sums  *Sums // nil: there are none
 }
 
 // Sums are facts about the sums with constants that a Body consists of.
@@ -34,7 +36,7 @@ type Sums struct {
 
 // facts are those of all that is inside.
 func (b *Body) facts() (f Facts, err error) {
-	f = Facts{Latency: b.Latency, II: 1, Cost: b.Cost, Costed: true}
+	f = Facts{Latency: b.Latency, II: max(b.Beats, 1), Cost: b.Cost, Costed: true}
 	if b.Window == nil {
 		return f, nil
 	}

@@ -41,12 +41,15 @@ type Facts struct {
 // Wire says that the node has no hardware of its own.
 func (u *Unit) Wire() bool { return u.Module == "" && u.Body == nil }
 
-// Kind is the module, or "sums"; empty for a wire.
+// Kind is the module, or what is printed for the unit alone: "sums" or "table"; empty for a wire.
 func (u *Unit) Kind() string {
-	if u.Body != nil {
+	switch {
+	case u.Body == nil:
+		return u.Module
+	case u.Body.Sums != nil:
 		return "sums"
 	}
-	return u.Module
+	return "table"
 }
 
 // Facts evaluates what the headers of the unit's modules say; a wire takes nothing. Errors as Lookup, Values and Eval.

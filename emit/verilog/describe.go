@@ -36,7 +36,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 		}
 	}
 	if b := inst.unit.Body; b != nil {
-		u.Sums = &b.Sums
+		u.Sums = b.Sums
 	}
 	for _, im := range inst.unit.Images {
 		im, err := im.Made()

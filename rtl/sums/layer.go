@@ -106,7 +106,7 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 	in, out := len(l.Problem.Inputs)*l.InBits, len(l.casts)*l.OutBits
 	held := 0 // bits of the result that may change
 	cost := l.graph.Cost()
-	b := &rtl.Body{Window: l.Window, Latency: l.pipe.Rows + 1, Sums: rtl.Sums{
+	b := &rtl.Body{Window: l.Window, Latency: l.pipe.Rows + 1, Sums: &rtl.Sums{
 		Chains: len(l.graph.Chains), Shared: l.graph.Shared, Cells: cost.Cells, LUTs: cost.LUTs + cost.Not,
 		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Rows: l.pipe.Rows + 1, Registers: l.pipe.Registers(l.graph)}}
 	for _, row := range l.Problem.Matrix {

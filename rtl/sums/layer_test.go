@@ -149,7 +149,7 @@ func TestLayers(t *testing.T) {
 		for _, c := range asked {
 			held += c.Bits
 		}
-		consistent(t, &u.Body.Sums, held)
+		consistent(t, u.Body.Sums, held)
 		name := fmt.Sprintf("layer%d", i)
 		m := *u.Body.Module
 		facts, err := u.Facts()

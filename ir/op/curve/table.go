@@ -222,7 +222,7 @@ func (f *function) rtl(n *ir.Node) (*rtl.Unit, error) {
 		return p.rtl(n)
 	}
 	table := f.codes(n)
-	return hardware.Table(n, table), nil
+	return hardware.Table(n, table)
 }
 
 // chain is the name of the function in chains.

@@ -9,6 +9,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/rtl"
+	"lathe/rtl/tables"
 )
 
 // CodesIn are the codes of t as numbers, for operations that compare them or move them: a scale above 0 and a zero
@@ -38,9 +39,14 @@ func AppendField(word, v *big.Int, width int) {
 // bramBits is the argument width from which a table is stored in block RAM, unless the plan says otherwise.
 const bramBits = 12
 
-// Table is the hardware of a table.
-func Table(n *ir.Node, table []int64) *rtl.Unit {
+// Table is the hardware of a table: logic where arguments have few bits and the schedule asks for no memory, else a
+// memory for each lane.
+func Table(n *ir.Node, table []int64) (*rtl.Unit, error) {
 	in, out := n.Args[0].Type.Format.Width(), n.Type.Format.Width()
+	if in <= tables.MostBits && n.HW.Mem == "" {
+		t := tables.Table{Lanes: n.HW.InLanes, Beats: Beats(n.Type, n.HW.InLanes), In: in, Out: out, Codes: table}
+		return t.Unit()
+	}
 	style := MemStyle(n)
 	if style == "auto" && in > bramBits {
 		style = "block"
@@ -51,5 +57,5 @@ func Table(n *ir.Node, table []int64) *rtl.Unit {
 		im.Words = arith.Words(table)
 		return nil
 	}}}
-	return u
+	return u, nil
 }

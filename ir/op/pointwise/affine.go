@@ -98,7 +98,7 @@ func affineRTL(column func(*ir.Node) (*rtl.Unit, error)) func(*ir.Node) (*rtl.Un
 		if u := bounded(n, table); u != nil {
 			return u, nil
 		}
-		return hardware.Table(n, table), nil
+		return hardware.Table(n, table)
 	}
 }
 

@@ -270,5 +270,5 @@ func castRTL(n *ir.Node) (*rtl.Unit, error) {
 	if u := bounded(n, table); u != nil {
 		return u, nil
 	}
-	return hardware.Table(n, table), nil
+	return hardware.Table(n, table)
 }

@@ -128,7 +128,7 @@ func (k *kind) functions(n *ir.Node, p *plan, u *rtl.Unit) error {
 			break
 		}
 		one := &ir.Node{Name: n.Name, Op: f.op, Args: []*ir.Node{draw.Input("x", ir.Type{Shape: []int{1}, Format: p.gate})},
-			Type: ir.Type{Shape: []int{1}, Format: f.result}, HW: ir.HW{InLanes: 1, Mem: n.HW.Mem}, Pos: n.Pos}
+			Type: ir.Type{Shape: []int{1}, Format: f.result}, HW: ir.HW{InLanes: 1, Mem: hardware.MemStyle(n)}, Pos: n.Pos}
 		from, err := f.op.RTL(one)
 		if err != nil {
 			return err
