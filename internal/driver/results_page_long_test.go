@@ -28,9 +28,10 @@ const (
 
 // results are the lines of docs/results.md, by what they name.
 type results struct {
-	mu    sync.Mutex
-	all   []*entry
-	lines map[combination]string
+	mu     sync.Mutex
+	all    []*entry
+	lines  map[combination]string
+	clocks map[string]string // rows of docs/timing.md
 }
 
 // readResults reads the page.
@@ -40,7 +41,11 @@ func readResults(t *testing.T, all []*entry) *results {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &results{all: all, lines: map[combination]string{}}
+	clocks, err := os.ReadFile(timingPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &results{all: all, lines: map[combination]string{}, clocks: timingRows(string(clocks))}
 	model := ""
 	for line := range strings.Lines(string(data)) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {
@@ -138,7 +143,7 @@ func (r *results) text() string {
 	}
 	head := fmt.Sprintf(pageHead, resultsCommand, proven, len(r.all), counts[0], counts[1], counts[2], counts[3],
 		counts[4], unproven, before, randomSamples, stallPercent, len(stallSeeds), quietSamples, fewSamples, laterSamples)
-	return head + b.String()
+	return withClocks(head+b.String(), r.clocks)
 }
 
 // notProven stands in lines of designs without a proof, earlier in place of a digest.
@@ -218,5 +223,6 @@ random samples, and after the first seed the number of samples in parentheses (%
 Plan ` + "`default`" + ` is no plan (8 bits). Samples: stored + random. PJRT, RTL, Icarus, gates: codes compared, over
 all runs of that engine. Latency is cycles from the first beat in to the first beat out, II cycles from sample to
 sample, both measured without stalls. Accuracy and SQNR, over the stored samples, compare the quantized model with the
-float one: they show what the plan costs and play no part in the comparison of codes.
+float one: they show what the plan costs and play no part in the comparison of codes. Clocks are those of
+[timing.md](timing.md), measured by ` + "`lathe route`" + `; its command writes them here, too.
 `

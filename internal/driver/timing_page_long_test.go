@@ -20,8 +20,8 @@ import (
 
 const timingCommand = "go test -count=1 -timeout 6h -tags long -run '^TestTimingPage$' -v ./internal/driver -update"
 
-// timingName is that of the page, which stands in docs/ once it is written.
-const timingName = "timing"
+// timingPath is that of the page.
+const timingPath = "../../docs/timing.md"
 
 // timingPart is what the page is about.
 const timingPart = "ecp5-85k"
@@ -34,33 +34,23 @@ type timed struct {
 	*route.Report
 }
 
-// TestTimingPage places and routes every example and writes the page of clocks, if -update says so: after more than an
-// hour, so without it the rows of the page are only held to be those of examples. With -run for some examples, the
-// rows of the others stay.
+// TestTimingPage places and routes every example and writes the page of clocks, and the clocks in docs/results.md, if
+// -update says so: after more than an hour, so without it the rows of the page are only held to be those of examples.
+// With -run for some examples, the rows of the others stay.
 func TestTimingPage(t *testing.T) {
 	models, err := inHardware("model.onnx")
 	if err != nil || len(models) < 9 {
 		t.Fatalf("%d examples, %v", len(models), err)
 	}
-	path := filepath.Join("..", "..", "docs", timingName+".md")
-	page, err := os.ReadFile(path)
+	page, err := os.ReadFile(timingPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const other = "\n## Unrolled networks\n" // which TestPeerRoute of sim/area writes
 	own, section, found := strings.Cut(string(page), other)
-	rows := map[string]string{}
-	for _, m := range models {
-		name := filepath.Base(filepath.Dir(m))
-		if _, after, ok := strings.Cut(own, "\n| "+name+" |"); ok {
-			row, _, _ := strings.Cut(after, "\n")
-			rows[name] = "| " + name + " |" + row + "\n"
-		}
-	}
+	rows := timingRows(own)
 	if !*update {
-		if len(rows) == 0 || len(rows)+2 != strings.Count(own, "\n|") {
-			t.Errorf("the page of clocks has %d rows of examples: %s", len(rows), timingCommand)
-		}
+		timingsHold(t, models, rows)
 		return
 	}
 	dir := tools.NeedRoute(t, "ecp5")
@@ -84,9 +74,68 @@ func TestTimingPage(t *testing.T) {
 	if found {
 		text += other + section
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(timingPath, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	results, err := os.ReadFile(resultsPath)
+	if err == nil {
+		err = os.WriteFile(resultsPath, []byte(withClocks(string(results), rows)), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// timingsHold finds rows that are not those of examples, and clocks in docs/results.md that are not those of the rows.
+func timingsHold(t *testing.T, models []string, rows map[string]string) {
+	results, err := os.ReadFile(resultsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for _, m := range models {
+		if rows[filepath.Base(filepath.Dir(m))] != "" {
+			known++
+		}
+	}
+	if known == 0 || known != len(rows) {
+		t.Errorf("%d of %d rows of the page of clocks are those of examples: %s", known, len(rows), timingCommand)
+	}
+	if withClocks(string(results), rows) != string(results) {
+		t.Errorf("docs/results.md says something else about clocks than docs/timing.md: %s", timingCommand)
+	}
+}
+
+// timingRows are the rows of docs/timing.md, by their examples.
+func timingRows(page string) map[string]string {
+	rows := map[string]string{}
+	for line := range strings.Lines(page) {
+		if c := columns(line); len(c) == timingColumns && c[1] != "example" && !strings.HasPrefix(c[1], "-") {
+			rows[c[1]] = line
+		}
+	}
+	return rows
+}
+
+// timingColumns are the cells of a row, with an empty one at each end.
+const timingColumns = 13
+
+// withClocks is docs/results.md with what docs/timing.md says of each example under its heading.
+func withClocks(results string, rows map[string]string) string {
+	const heading, begin = "\n## ", "Routed for "
+	sections := strings.Split(results, heading)
+	for i, section := range sections[1:] {
+		name, text, _ := strings.Cut(section, "\n\n")
+		if strings.HasPrefix(text, begin) {
+			_, text, _ = strings.Cut(text, "\n\n")
+		}
+		if c := columns(rows[name]); len(c) == timingColumns && c[4] != "" {
+			text = fmt.Sprintf("%s%s, plan %s: %s MHz, %s LUT, %s FF, %s DSP, %s BRAM ([timing.md](timing.md)).\n\n%s",
+				begin, timingPart, c[2], c[3], c[6], c[7], c[8], c[9], text)
+		}
+		sections[i+1] = name + "\n\n" + text
+	}
+	return strings.Join(sections, heading)
 }
 
 // fill routes an example under its default plan or, where that does not fit, with one multiplier a layer.
