@@ -6,6 +6,7 @@ package driver_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
+	"lathe/internal/whole"
 	"lathe/sim/route"
 )
 
@@ -79,7 +81,10 @@ func TestTimingPage(t *testing.T) {
 	}
 	results, err := os.ReadFile(resultsPath)
 	if err == nil {
-		err = os.WriteFile(resultsPath, []byte(withClocks(string(results), rows)), 0o644)
+		err = whole.Write(resultsPath, func(w io.Writer) error {
+			_, err := io.WriteString(w, withClocks(string(results), rows))
+			return err
+		})
 	}
 	if err != nil {
 		t.Fatal(err)

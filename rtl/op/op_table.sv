@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_table: y = image[x], any function of one element by its table. x is taken as an unsigned address: a signed code
-//   -1 reads the last word. Each lane has a memory of its own. Tables of up to 8 bits are printed as logic instead.
+//   -1 reads the last word. Each lane has a memory of its own.
 //   parameters  LANES             elements a beat
 //               IN_W              bits of x, up to 16
 //               OUT_W             bits of y

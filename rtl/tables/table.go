@@ -55,6 +55,11 @@ func (t *Table) leaves() [][]int64 {
 func (t *Table) text() string {
 	var b strings.Builder
 	leaves, low := t.leaves(), min(t.In, leafBits)
+	b.WriteString("  // Codes of arguments, all as numbers without a sign")
+	if len(leaves) > 1 {
+		b.WriteString(": a function of the lowest bits for each value of the others")
+	}
+	b.WriteString(".\n")
 	for i, codes := range leaves {
 		function := fmt.Sprintf("code%d", i)
 		fmt.Fprintf(&b, "  function automatic [%d:0] %s(input [%d:0] x);\n    case (x)\n", t.Out-1, function, low-1)
@@ -77,7 +82,7 @@ func (t *Table) text() string {
 			all[i] = fmt.Sprintf("code%d(in_data[%d:%d])", i, from+low-1, from)
 			if len(leaves) > 1 {
 				wire := fmt.Sprintf("y%d_%d", lane, i)
-				fmt.Fprintf(&b, "  (* keep *) wire [%d:0] %s = %s;\n", t.Out-1, wire, all[i])
+				fmt.Fprintf(&b, "  (* keep = \"true\" *) wire [%d:0] %s = %s;\n", t.Out-1, wire, all[i])
 				all[i] = wire
 			}
 		}

@@ -53,7 +53,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestLUTs holds the prediction to what Yosys 0.23 counts of one lane without its registers.
+// TestLUTs: what a lane takes without its registers; TestTableCosts of sim/area holds the prediction to Yosys.
 func TestLUTs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	square := &tables.Table{In: 7, Out: 14}

@@ -53,8 +53,11 @@ type place struct {
 	Signed             bool
 }
 
-// alkaid prints a network.
-func alkaid(t *testing.T, d described) *peer {
+// peerLevels are alkaid's levels between registers where cells are counted.
+const peerLevels = 5
+
+// alkaid prints a network, with at most so many of its levels between registers.
+func alkaid(t *testing.T, d described, levels int) *peer {
 	python, dir := tools.NeedAlkaid(t), t.TempDir()
 	data, err := json.Marshal(d)
 	if err == nil {
@@ -63,7 +66,8 @@ func alkaid(t *testing.T, d described) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python, "testdata/network.py", filepath.Join(dir, "network.json"), "2", filepath.Join(dir, "peer"))
+	cmd := exec.Command(python, "testdata/network.py", filepath.Join(dir, "network.json"), "2", filepath.Join(dir, "peer"),
+		fmt.Sprint(levels))
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
 	cmd.Stderr = os.Stderr
 	said, err := cmd.Output()
@@ -261,7 +265,7 @@ func (m *match) fill(t *testing.T) {
 	hw := hardware(t, m.source(t))
 	d := describe(t, hw.Graph)
 	in, want := samples(t, hw, &d, 300)
-	p := alkaid(t, d)
+	p := alkaid(t, d, peerLevels)
 	same(t, hw, &d, p, in, want)
 	for _, u := range hw.Design.Units {
 		m.ourCycles += u.Latency

@@ -36,11 +36,11 @@ func AppendField(word, v *big.Int, width int) {
 	word.Or(word, mask.And(mask, v)) // And of a negative number is two's complement
 }
 
-// bramBits is the argument width from which a table is stored in block RAM, unless the plan says otherwise.
+// bramBits is the greatest argument width for which a table in a memory is left to the tools; wider ones are block RAM.
 const bramBits = 12
 
-// Table is the hardware of a table: logic where arguments have few bits and the schedule asks for no memory, else a
-// memory for each lane.
+// Table is the hardware of a table: logic where arguments have few bits, else a memory for each lane. Units that have
+// tables inside take their images from a node of their own that names a kind of memory.
 func Table(n *ir.Node, table []int64) (*rtl.Unit, error) {
 	in, out := n.Args[0].Type.Format.Width(), n.Type.Format.Width()
 	if in <= tables.MostBits && n.HW.Mem == "" {

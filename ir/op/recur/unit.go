@@ -127,6 +127,7 @@ func (k *kind) functions(n *ir.Node, p *plan, u *rtl.Unit) error {
 		if f.op == curve.Sigmoid && !k.cell {
 			break
 		}
+		// A kind of memory is named, since what counts is the image.
 		one := &ir.Node{Name: n.Name, Op: f.op, Args: []*ir.Node{draw.Input("x", ir.Type{Shape: []int{1}, Format: p.gate})},
 			Type: ir.Type{Shape: []int{1}, Format: f.result}, HW: ir.HW{InLanes: 1, Mem: hardware.MemStyle(n)}, Pos: n.Pos}
 		from, err := f.op.RTL(one)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has alkaid print a network of linear layers as pipelined Verilog: network.py NETWORK.json HARD_DC FOLDER.
+"""Has alkaid print a network of linear layers as pipelined Verilog.
+
+    network.py NETWORK.json HARD_DC FOLDER LEVELS
 
 Codes are integers; a value is its code times 2^-fraction. The network has the format of its input, and layers: weights
 (a row for each output) with a fraction for each row, a bias for each row with fractions of its own, and the format of
 the result (bits, signed, fraction), to which sums are rounded (round is floor, up or even) and saturate. An unsigned
-result is that of a relu. Registers stand where alkaid puts them with a cutoff of five levels, at both ends too.
+result is that of a relu. Registers stand where alkaid puts them with a cutoff of so many levels, at both ends too.
 
 Prints JSON: cycles from the registers of the input to those of the output, processor seconds to solve, where the
 elements of input and output lie (bits, signed, fraction, first bit), and codes of the last format that alkaid's own
@@ -54,7 +56,7 @@ for layer in network["layers"]:
         x = x + np.array(layer["bias"]) * 2.0 ** -np.array(layer["bias_fractions"])
     x = quantized(x, layer)
 graph = trace(inputs, x)
-model = RTLModel(graph, sys.argv[3], "peer", ternary_fuse=False, print_latency=False, latency_cutoff=5)
+model = RTLModel(graph, sys.argv[3], "peer", ternary_fuse=False, print_latency=False, latency_cutoff=float(sys.argv[4]))
 seconds = time.process_time() - start
 model.write()
 samples = np.array(network["samples"]) * 2.0 ** -first["fraction"]
