@@ -40,8 +40,8 @@ type timed struct {
 // -update says so: after more than an hour, so without it the rows of the page are only held to be those of examples.
 // With -run for some examples, the rows of the others stay.
 func TestTimingPage(t *testing.T) {
-	models, err := inHardware("model.onnx")
-	if err != nil || len(models) < 9 {
+	models, err := filepath.Glob(examples + "*/model.onnx")
+	if err != nil || len(models) < 14 {
 		t.Fatalf("%d examples, %v", len(models), err)
 	}
 	page, err := os.ReadFile(timingPath)
@@ -147,11 +147,19 @@ func withClocks(results string, rows map[string]string) string {
 func (p *timed) fill(t *testing.T, toolFolder string) {
 	start := time.Now()
 	for _, p.plan = range []string{"", "serial"} {
-		j, err := compile(t.Context(), p.model, "model.onnx", p.plan)
+		dir := examples + p.model + "/"
+		s := driver.Source{Model: dir + "model.onnx"}
+		if _, err := os.Stat(dir + "calib.npz"); err == nil {
+			s.Calibrate = dir + "calib.npz"
+		}
+		if p.plan != "" {
+			s.Plan = examples + "plans/" + p.plan + ".toml"
+		}
+		j, err := compileAs(t.Context(), s, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir := t.TempDir() + "/design"
+		dir = t.TempDir() + "/design"
 		if err := driver.Write(j.HW.Design, dir); err != nil {
 			t.Fatal(err)
 		}
