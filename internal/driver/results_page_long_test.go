@@ -52,11 +52,8 @@ func readResults(t *testing.T, all []*entry) *results {
 			model = strings.TrimSpace(name)
 		}
 		c := columns(line)
-		if model == "" || len(c) < designColumn+1 || !strings.Contains(c[modelColumn], ".") {
+		if model == "" || len(c) < designColumn+2 || !strings.Contains(c[modelColumn], ".") {
 			continue
-		}
-		if len(c) == designColumn+1 { // without a digest
-			line = strings.TrimSpace(line) + " " + earlier + " |\n"
 		}
 		r.lines[combination{model, c[modelColumn], strings.TrimPrefix(c[planColumn], "default")}] = line
 	}
@@ -97,20 +94,24 @@ func (r *results) write(t *testing.T) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := whole.Write(resultsPath, func(w io.Writer) error {
-		_, err := io.WriteString(w, r.text())
-		return err
-	})
-	if err != nil {
+	if err := writePage(resultsPath, r.text()); err != nil {
 		t.Error(err)
 	}
+}
+
+// writePage writes a page of docs/ whole.
+func writePage(path, text string) error {
+	return whole.Write(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }
 
 // text is the page, while no line is set. Nothing in it depends on time or machine.
 func (r *results) text() string {
 	var b strings.Builder
 	var counts [5]int // codes of PJRT, RTL, Icarus and netlists, and mismatches
-	proven, unproven, old := 0, 0, 0
+	proven, unproven := 0, 0
 	model := ""
 	for _, e := range r.all {
 		row, ok := r.lines[e.combination]
@@ -129,30 +130,19 @@ func (r *results) text() string {
 			unproven++
 			continue
 		}
-		if proven++; c[designColumn] == earlier {
-			old++
-		}
+		proven++
 		for i := range counts {
 			n, _ := strconv.Atoi(c[countsFrom+i]) // no netlist: an empty cell
 			counts[i] += n
 		}
 	}
-	before := ""
-	if old > 0 {
-		before = strings.ReplaceAll(fmt.Sprintf(earlierHead, old), "~", "`")
-	}
 	head := fmt.Sprintf(pageHead, resultsCommand, proven, len(r.all), counts[0], counts[1], counts[2], counts[3],
-		counts[4], unproven, before, randomSamples, stallPercent, len(stallSeeds), quietSamples, fewSamples, laterSamples)
+		counts[4], unproven, randomSamples, stallPercent, len(stallSeeds), quietSamples, fewSamples, laterSamples)
 	return withClocks(head+b.String(), r.clocks)
 }
 
-// notProven stands in lines of designs without a proof, earlier in place of a digest.
-const notProven, earlier = "**not proven**", "earlier"
-
-const earlierHead = `
-%d lines say ~earlier~ in place of a digest: they are about what commit a098ca7 emitted, with 20000 random samples and
-2000 after the first seed.
-`
+// notProven stands in lines of designs without a proof.
+const notProven = "**not proven**"
 
 // line is that of an outcome of a design.
 func line(o *outcome, design string) string {
@@ -197,7 +187,7 @@ or have no line. The last column is the digest of the files of the design that t
 
 %d of %d designs are proven here. Codes compared with the reference: %d of XLA through PJRT, %d of the simulated RTL,
 %d of the RTL in Icarus, %d of netlists. Mismatches: %d. Designs whose proof failed: %d.
-%s
+
 In the table are the ` + "`.onnx`" + ` files of all examples but the transformers (bert-tiny-like, digits-vit,
 tiny-bert, tiny-gpt2 and tiny-llama), which [transformers.md](transformers.md) measures, under no plan and under each
 plan of [examples/plans](../examples/plans); ` + "`mixed`, `pack`, `serial`, `unroll` and `wrap`" + ` run on

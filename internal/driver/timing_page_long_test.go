@@ -6,7 +6,6 @@ package driver_test
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
-	"lathe/internal/whole"
 	"lathe/sim/route"
 )
 
@@ -76,15 +74,12 @@ func TestTimingPage(t *testing.T) {
 	if found {
 		text += other + section
 	}
-	if err := os.WriteFile(timingPath, []byte(text), 0o644); err != nil {
+	if err := writePage(timingPath, text); err != nil {
 		t.Fatal(err)
 	}
 	results, err := os.ReadFile(resultsPath)
 	if err == nil {
-		err = whole.Write(resultsPath, func(w io.Writer) error {
-			_, err := io.WriteString(w, withClocks(string(results), rows))
-			return err
-		})
+		err = writePage(resultsPath, withClocks(string(results), rows))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -79,6 +79,19 @@ type Bench struct {
 // P is a parameter with an integer value.
 func P(name string, value int) rtl.Param { return rtl.Param{Name: name, Value: strconv.Itoa(value)} }
 
+// Body is the module that is printed for a unit, under a name, with the header that a bench reads.
+func Body(t *testing.T, name string, u *rtl.Unit) rtl.File {
+	t.Helper()
+	facts, err := u.Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *u.Body.Module
+	m.Name, m.Comment = name, []string{name + ": a body.",
+		fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II)}
+	return rtl.File{Name: name + ".sv", Data: m.Print()}
+}
+
 // Run runs the bench as a subtest that is named by the parameters, in parallel with others: Model and Gen of different
 // benches must not share what they change.
 func Run(t *testing.T, b Bench) {

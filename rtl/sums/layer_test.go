@@ -151,15 +151,8 @@ func TestLayers(t *testing.T) {
 		}
 		consistent(t, u.Body.Sums, held)
 		name := fmt.Sprintf("layer%d", i)
-		m := *u.Body.Module
-		facts, err := u.Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Name, m.Comment = name, []string{name + ": a layer.",
-			fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II)}
 		p := l.Problem
-		rtltest.Run(t, rtltest.Bench{Module: name, Files: []rtl.File{{Name: name + ".sv", Data: m.Print()}},
+		rtltest.Run(t, rtltest.Bench{Module: name, Files: []rtl.File{rtltest.Body(t, name, u)},
 			In:  []rtltest.Port{{Name: "in", Lanes: len(p.Inputs), Signed: signed}},
 			Out: []rtltest.Port{{Name: "out", Lanes: len(p.Matrix), Signed: asked[0].Signed}},
 			Model: func(in [][]int64) [][]int64 {

@@ -32,15 +32,8 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts, err := u.Facts()
-		if err != nil {
-			t.Fatal(err)
-		}
 		name := fmt.Sprintf("table%d", i)
-		m := *u.Body.Module
-		m.Name, m.Comment = name, []string{name + ": a table.",
-			fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II)}
-		rtltest.Run(t, rtltest.Bench{Module: name, Files: []rtl.File{{Name: name + ".sv", Data: m.Print()}},
+		rtltest.Run(t, rtltest.Bench{Module: name, Files: []rtl.File{rtltest.Body(t, name, u)},
 			In:  []rtltest.Port{{Name: "in", Lanes: c.Lanes, Beats: c.Beats}},
 			Out: []rtltest.Port{{Name: "out", Lanes: c.Lanes}},
 			Model: func(in [][]int64) [][]int64 {
