@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lathe/emit/verilog"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
@@ -150,15 +151,13 @@ func (p *timed) fill(t *testing.T, toolFolder string) {
 		if p.plan != "" {
 			s.Plan = examples + "plans/" + p.plan + ".toml"
 		}
-		j, err := compileAs(t.Context(), s, dir)
+		hw := exampleHardware(t, s)
+		dir = t.TempDir() + "/design"
+		err := driver.Write(hw.Design, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir = t.TempDir() + "/design"
-		if err := driver.Write(j.HW.Design, dir); err != nil {
-			t.Fatal(err)
-		}
-		p.cycles, p.failure = j.HW.Interval(), ""
+		p.cycles, p.failure = hw.Interval(), ""
 		p.Report, err = route.Route(t.Context(), dir, route.Options{Part: timingPart, Tools: toolFolder,
 			Timeout: time.Hour})
 		if err == nil {
@@ -172,6 +171,24 @@ func (p *timed) fill(t *testing.T, toolFolder string) {
 		p.failure = err.(*diag.Error).Msg
 		t.Logf("%s %s: %s", p.model, p.plan, p.failure)
 	}
+}
+
+// exampleHardware needs nothing but a model, in contrast to what is simulated.
+func exampleHardware(t *testing.T, s driver.Source) *driver.Hardware {
+	t.Helper()
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := s.Quantize(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hw
 }
 
 func (p *timed) row() string {
