@@ -10,9 +10,10 @@ type Body struct {
 	// follows from the place of the unit in the design.
 	Module *netlist.Module
 	// Window is a library module inside, through which the stream goes first; nil: there is none. Behind it, beats pass
-	// Latency cycles of registers that move together, the last of them a skid.
-	Window  *Unit
-	Latency int
+	// Latency cycles of registers that move together, the last of them a skid; or, where End is not nil, that one, whose
+	// cost Cost has.
+	Window, End *Unit
+	Latency     int
 	// Beats are those of a frame, each of which takes a cycle; 0: one, or what Window says.
 	Beats int
 	Cost  Cost  // without Window
@@ -21,15 +22,16 @@ type Body struct {
 
 // Sums are facts about the sums with constants that a Body consists of.
 type Sums struct {
-	Products  int     `json:"products"`  // by constants that are not zero
-	Chains    int     `json:"adders"`    // chains of carry cells
-	Shared    int     `json:"shared"`    // sums that several sums have in common
-	Cells     int     `json:"cells"`     // of chains
-	LUTs      int     `json:"luts"`      // of chains and casts, predicted
-	Levels    float64 `json:"depth"`     // levels of logic of the longest path, a LUT or some forty carries each
-	Stage     float64 `json:"stage"`     // levels of the longest path between registers, casts included
-	Rows      int     `json:"rows"`      // of registers, that at the output included
-	Registers int     `json:"registers"` // flip-flops in all rows but that at the output
+	Products  int     `json:"products"`       // by constants that are not zero
+	Chains    int     `json:"adders"`         // chains of carry cells
+	Shared    int     `json:"shared"`         // sums that several sums have in common
+	Cells     int     `json:"cells"`          // of chains
+	LUTs      int     `json:"luts"`           // of chains and casts, predicted
+	Levels    float64 `json:"depth"`          // levels of logic of the longest path, a LUT or some forty carries each
+	Stage     float64 `json:"stage"`          // levels of the longest path between registers, casts included
+	Rows      int     `json:"rows"`           // of registers, or a memory, at the output included
+	Registers int     `json:"registers"`      // flip-flops in all rows but that at the output
+	Free      bool    `json:"free,omitempty"` // rows move in every cycle: stream_credit is at the output
 	// Live are the bits on their way: those of a vector that comes in, then those in each row of registers.
 	Live []int `json:"live"`
 }
@@ -37,6 +39,13 @@ type Sums struct {
 // facts are those of all that is inside.
 func (b *Body) facts() (f Facts, err error) {
 	f = Facts{Latency: b.Latency, II: max(b.Beats, 1), Cost: b.Cost, Costed: true}
+	if b.End != nil {
+		end, err := b.End.Facts()
+		if err != nil {
+			return f, err
+		}
+		f.Latency = end.Latency
+	}
 	if b.Window == nil {
 		return f, nil
 	}
@@ -45,9 +54,14 @@ func (b *Body) facts() (f Facts, err error) {
 		Costed: window.Costed}, err
 }
 
-// flow is that of the module inside, and registers.
-func (b *Body) flow() (Flow, error) {
+// flow is that of the modules inside, or registers.
+func (b *Body) flow() (f Flow, err error) {
 	own := pipeline(1, b.Latency)
+	if b.End != nil {
+		if own, err = b.End.Flow(); err != nil {
+			return nil, err
+		}
+	}
 	if b.Window == nil {
 		return own, nil
 	}

@@ -9,7 +9,7 @@ type Flow []Stage
 // Stage is one part of a unit that decides by itself when it moves.
 type Stage struct {
 	Kind StageKind
-	// N is the factor of StageWiden and StageNarrow, and the places of StageFifo.
+	// N is the factor of StageWiden and StageNarrow, and the places of StageFifo and StageCredit.
 	N int
 	// Period is how many steps StageSteps and StageMemory make before they begin again, at most one a cycle.
 	Period int
@@ -23,7 +23,7 @@ type Stage struct {
 	Stores []Store
 	Gives  func(s int) bool
 	// Regs are the registers between a step and the stage's output, at most 63. They move together, whenever the last one
-	// is empty or taken.
+	// is empty or taken. Those of StageCredit move in every cycle.
 	Regs int
 	// Late is how many cycles later than could be beats are seen in the memories of StageMemory.
 	Late int
@@ -68,6 +68,7 @@ const (
 	StageNarrow                   // narrow(n): stream_narrow without its skid
 	StageColumns                  // columns(w, first, last, step, ahead): op_window_cols
 	StageFork                     // fork(): stream_fork
+	StageCredit                   // credit(regs, places): stream_credit
 )
 
 // pipeline is the flow of a unit that takes a beat of each of its streams, and gives one, every cycle: latency-1

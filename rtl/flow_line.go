@@ -176,6 +176,8 @@ func (h *Header) stage(x *ast.CallExpr, env map[string]int, streams int) (Flow, 
 		s = Stage{Kind: StageNarrow, N: at(0)}
 	case name.Name == "skid" && len(args) == 0:
 		s = Stage{Kind: StageSkid}
+	case name.Name == "credit" && len(args) == 2:
+		s = Stage{Kind: StageCredit, Regs: at(0), N: at(1)}
 	case name.Name == "fork" && len(args) == 0:
 		s = Stage{Kind: StageFork}
 	default:

@@ -105,7 +105,7 @@ func randomPlan(t *testing.T, r *rand.Rand, g *ir.Graph, i int) string {
 		return fmt.Sprintf("[fold]\nmode = \"balance\"\nmax_dsp = %d\n", 20+r.IntN(60))
 	case 3:
 		if i%16 == 3 {
-			return "[fold]\nmode = \"unroll\"\n"
+			return "[fold]\nmode = \"unroll\"\n" + []string{"", "[unroll]\nstage_levels = 0.8\n"}[r.IntN(2)]
 		}
 	}
 	hw, err := hardwareUnder(t, "", g)

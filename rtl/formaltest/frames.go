@@ -32,7 +32,7 @@ func (f Frames) Print() string {
 		names = []string{"a", "b"}
 	}
 	var b strings.Builder
-	b.WriteString(start)
+	b.WriteString(Start)
 	var moves []string
 	for i, n := range names {
 		b.WriteString(Another(n, f.In[i]))

@@ -42,7 +42,7 @@ func Stream(width int) string {
 
 // Sender prints what the sender of stream prefix_* is assumed to keep to, and declares f_past and f_rst, the reset of
 // the cycle before. A module has one; further streams have Another.
-func Sender(prefix string, width int) string { return start + Another(prefix, width) }
+func Sender(prefix string, width int) string { return Start + Another(prefix, width) }
 
 // Another is Sender without these declarations.
 func Another(prefix string, width int) string {
@@ -78,7 +78,8 @@ func Receiver(name, valid, ready, data string, width int) string {
 `)
 }
 
-const start = `
+// Start declares f_past and f_rst, the reset of the cycle before; a module whose streams have no Sender begins with it.
+const Start = `
   reg f_past = 1'b0, f_rst = 1'b1;
   always @(posedge clk) begin
     f_past <= 1'b1;

@@ -71,6 +71,7 @@ type Bench struct {
 	// Files replace or extend the library's sources, by name; Module may be one of them.
 	Files []rtl.File
 	Ties  []rtl.Param // input ports that are held constant
+	Flow  rtl.Flow    // by which cycles beats leave a module that is not the library's; nil: not compared
 	// Untimed: something that the header does not speak of decides how long it takes, such as a memory in the bench, which
 	// stalls, or frames that are shorter; latency and ii are not compared.
 	Untimed bool

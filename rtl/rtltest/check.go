@@ -57,7 +57,7 @@ func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
 	if err := b.complete(h, values); err != nil {
 		return nil, err
 	}
-	c := &checker{Bench: b}
+	c := &checker{Bench: b, flow: b.Flow}
 	if c.latency, c.ii, err = h.Timing(params); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,15 @@ func TestFifoProof(t *testing.T) {
 		New: "waddr == LAST - 1'b1"})
 }
 
+func TestCreditProof(t *testing.T) {
+	creditProof(2, 3).Prove(t)
+	for _, m := range [][2]string{{"free != (AW + 1)'(1)", "free != (AW + 1)'(0)"},
+		{"{valid_q, enters}", "{valid_q, in_valid}"}, {"out_valid <= arrives ||", "out_valid <="},
+		{"if (read) raddr", "if (out_ready) raddr"}} {
+		creditProof(2, 3).Refute(t, formaltest.Mutant{Module: "stream_credit", Old: m[0], New: m[1]})
+	}
+}
+
 func TestForkProof(t *testing.T) {
 	forkProof(4, 2).Prove(t)
 	forkProof(4, 2).Refute(t, formaltest.Mutant{Module: "stream_fork", Old: ": taken | out_ready", New: ": out_ready"})
@@ -96,6 +105,50 @@ func fifoProof(width, depth int) formaltest.Proof {
   end
 `)
 	return p
+}
+
+// creditProof: beats leave in the order in which they arrived from the pipeline, none is lost, and there are never more
+// on their way than find a place.
+func creditProof(width, rows int) formaltest.Proof {
+	var onWay []string
+	for i := range rows {
+		onWay = append(onWay, fmt.Sprintf("{15'd0, valid_q[%d]}", i))
+	}
+	places := 1
+	for places < rows+2 {
+		places *= 2
+	}
+	return formaltest.Proof{Module: "stream_credit", Params: params("WIDTH", width, "ROWS", rows), Depth: places + 6,
+		Induct: 2,
+		Properties: formaltest.Start + formaltest.Receiver("out", "out_valid", "out_ready", "out_data",
+			width) + strings.NewReplacer("$places", fmt.Sprint(places), "$way", strings.Join(onWay, " + "), "$w",
+			fmt.Sprint(width-1)).Replace(`
+  reg [7:0] f_in_n, f_out_n;
+  (* anyconst *) wire [7:0] f_k;
+  (* anyconst *) wire [$w:0] f_d;
+  wire [7:0] f_held = f_in_n - f_out_n;
+  wire [7:0] f_at = f_k - f_out_n;
+  wire [15:0] f_free = free;
+  wire [15:0] f_stored = held;
+  wire [15:0] f_read = raddr;
+  wire [15:0] f_end = f_read + f_stored;
+  wire [15:0] f_place = f_read + {8'd0, f_at};
+  always @(posedge clk) begin
+    f_in_n  <= f_in_n + {7'd0, arrives};
+    f_out_n <= f_out_n + {7'd0, out_valid && out_ready};
+    if (rst) {f_in_n, f_out_n} <= 16'd0;
+  end
+  always @* if (arrives && f_in_n == f_k) assume (codes == f_d);
+  always @* if (f_past) begin
+    assert (f_free + f_stored + $way == $places);
+    assert (in_ready == (f_free != 0) && out_valid == (f_stored != 0));
+    assert ({8'd0, f_held} == f_stored);
+    assert (waddr == f_end % $places);
+    if (f_at < f_held) assert (m[f_place % $places] == f_d);
+  end
+  always @* cover (f_past && !f_rst && f_out_n == 8'd3 && f_free == $places);
+  always @* cover (f_past && !in_ready);
+`)}
 }
 
 // forkProof lets every branch have beat f_k once, as it came in.

@@ -58,6 +58,7 @@ func TestIllegal(t *testing.T) {
 	for _, c := range []struct{ module, param, text string }{
 		{"stream_fifo", "DEPTH", "DEPTH_must_be_at_least_1"},
 		{"stream_widen", "N", "N_must_be_at_least_1"},
+		{"stream_credit", "ROWS", "ROWS_must_be_at_least_1"},
 		{"stream_narrow", "N", "N_must_be_at_least_1"},
 	} {
 		files, err := rtl.Files(c.module)

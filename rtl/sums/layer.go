@@ -23,8 +23,8 @@ type Layer struct {
 	Casts  []Cast // one an output
 	// OutBits is those of an element of the result.
 	OutBits int
-	// Stages is the most rows of registers that a vector passes, that at the output included; 0: as many as paths of
-	// StageLevels levels need.
+	// Stages is the most rows of registers that a vector passes, those at the output included; 0: as many as paths of
+	// StageLevels levels need. From freeRows on, rows move in every cycle, and a stream_credit is at the output.
 	Stages      int
 	StageLevels float64
 	// Window is a library module that makes vectors of beats of WindowLanes elements; nil: a beat is a vector.
@@ -93,13 +93,22 @@ func (l *Layer) Solve() error {
 		_, levels := c.luts(l.sums[o])
 		l.tail = max(l.tail, levels)
 	}
-	if l.Stages > 0 {
-		l.pipe = l.graph.Staged(l.Stages-1, float64(l.tail))
-	} else {
-		l.pipe = l.graph.Pipeline(l.StageLevels, float64(l.tail))
+	switch tail := float64(l.tail); {
+	case l.Stages > freeRows+1:
+		l.pipe = l.graph.Staged(l.Stages-2, tail)
+	case l.Stages > 0:
+		l.pipe = l.graph.Staged(min(l.Stages, freeRows)-1, tail)
+	default:
+		l.pipe = l.graph.Pipeline(l.StageLevels, tail)
 	}
 	return nil
 }
+
+// freeRows are the rows of registers inside of a layer from which on none of them has an enable: one signal for all is
+// then the slowest path. Fewer rows are worth no memory at the output. More than mostRows would need more than LUT RAM.
+const freeRows, mostRows = 4, 61
+
+func (l *Layer) free() bool { return l.pipe.Rows >= freeRows && l.pipe.Rows <= mostRows }
 
 // Unit is the layer as hardware; Solve was called. Errors as rtl.Lookup.
 func (l *Layer) Unit() (*rtl.Unit, error) {
@@ -108,7 +117,7 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 	cost := l.graph.Cost()
 	b := &rtl.Body{Window: l.Window, Latency: l.pipe.Rows + 1, Sums: &rtl.Sums{
 		Chains: len(l.graph.Chains), Shared: l.graph.Shared, Cells: cost.Cells, LUTs: cost.LUTs + cost.Not,
-		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Rows: l.pipe.Rows + 1, Registers: l.pipe.Registers(l.graph)}}
+		Levels: short(cost.Levels), Stage: short(l.pipe.Levels), Registers: l.pipe.Registers(l.graph), Free: l.free()}}
 	for _, row := range l.Problem.Matrix {
 		for _, w := range row {
 			b.Sums.Products += rtl.Flag(w != 0)
@@ -119,11 +128,18 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 		b.Sums.LUTs, held = b.Sums.LUTs+n, held+c.Bits
 	}
 	b.Sums.Live = l.live(held)
-	skid, err := rtl.NewUnit("stream_skid", "WIDTH", max(held, 1)).Facts()
+	end, own := rtl.NewUnit("stream_skid", "WIDTH", max(held, 1)), rtl.Cost{LUT: l.pipe.Rows, FF: l.pipe.Rows}
+	if l.free() {
+		end, own = rtl.NewUnit("stream_credit", "WIDTH", max(held, 1), "ROWS", l.pipe.Rows+1), rtl.Cost{}
+		b.End, b.Sums.Registers = end, b.Sums.Registers+b.Sums.Live[0]
+		b.Sums.Live = append(b.Sums.Live[:1:1], b.Sums.Live...) // the registers of the input
+	}
+	facts, err := end.Facts()
 	if err != nil {
 		return nil, err
 	}
-	b.Cost = skid.Cost.Add(rtl.Cost{LUT: b.Sums.LUTs + l.pipe.Rows, FF: b.Sums.Registers + l.pipe.Rows})
+	b.Sums.Rows = len(b.Sums.Live) - 1
+	b.Cost = facts.Cost.Add(own).Add(rtl.Cost{LUT: b.Sums.LUTs, FF: b.Sums.Registers})
 	b.Module = l.module(in, out)
 	return &rtl.Unit{Body: b}, nil
 }
@@ -155,8 +171,16 @@ func (l *Layer) module(in, out int) *netlist.Module {
 	m.Ports = append(m.Ports, netlist.Port{Name: "in_data", Width: beat}, netlist.Port{Name: "in_valid"},
 		netlist.Port{Name: "in_ready", Output: true}, netlist.Port{Name: "out_data", Output: true, Width: out},
 		netlist.Port{Name: "out_valid", Output: true}, netlist.Port{Name: "out_ready"})
-	m.Items = append(m.Items, netlist.Wire{Name: "codes", Width: out}, netlist.Wire{Name: "done"},
-		netlist.Wire{Name: "room"})
+	m.Items = append(m.Items, netlist.Wire{Name: "codes", Width: out})
+	if l.free() {
+		m.Items = append(m.Items, netlist.Text{Lines: l.text(words), Drives: []string{"codes"}},
+			&netlist.Instance{Module: "stream_credit", Name: "credit", Params: []netlist.Param{{Name: "WIDTH",
+				Value: fmt.Sprint(out)}, {Name: "ROWS", Value: fmt.Sprint(rows + 1)}},
+				Ports: slices.Concat(netlist.Clocked("clk", "rst"), []netlist.Connection{{Port: "codes",
+					To: netlist.Ref("codes")}}, stream("in", words)[1:], stream("out", "out"))})
+		return m
+	}
+	m.Items = append(m.Items, netlist.Wire{Name: "done"}, netlist.Wire{Name: "room"})
 	drives := []string{"codes", "done"}
 	lines := fmt.Sprintf("  assign done = %s_valid;\n", words)
 	ready := netlist.Expr(netlist.Ref("room"))
@@ -192,13 +216,20 @@ func moving(words string, rows int) string {
 // text is the sums and casts of a layer.
 func (l *Layer) text(words string) string {
 	p := newPrinter(l.graph, l.pipe)
+	p.free = l.free() // then an element goes through a register first
 	for i, w := range l.graph.Inputs {
 		if n := len(w.Bits); n > 0 {
 			from := i * l.InBits
 			if l.InLow != nil {
 				from += l.InLow[i]
 			}
-			fmt.Fprintf(p, "  wire [%d:0] x%d = %s_data[%d:%d];\n", n-1, i, words, from+n-1, from)
+			bits := fmt.Sprintf("%s_data[%d:%d]", words, from+n-1, from)
+			if p.free {
+				fmt.Fprintf(p, "  logic [%d:0] x%d;\n", n-1, i)
+				fmt.Fprintf(&p.moves, "      x%d <= %s;\n", i, bits)
+			} else {
+				fmt.Fprintf(p, "  wire [%d:0] x%d = %s;\n", n-1, i, bits)
+			}
 			p.input(i, w)
 		}
 	}

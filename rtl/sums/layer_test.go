@@ -77,6 +77,9 @@ func coded(q *big.Int, c Cast) int64 {
 func drawn(r *rand.Rand, signed bool) *Layer {
 	p := random(r, 1+r.IntN(8), 1+r.IntN(6), 1+r.IntN(8))
 	l := &Layer{InBits: 1 + r.IntN(7), Stages: r.IntN(4), StageLevels: 1 + 4*r.Float64()}
+	if r.IntN(3) == 0 {
+		l.Stages, l.StageLevels = 0, 0.7 // a row of registers behind every chain
+	}
 	lows := r.IntN(2) == 0
 	if lows {
 		l.InLow = make([]int, len(p.Inputs))
@@ -133,7 +136,7 @@ func consistent(t *testing.T, s *rtl.Sums, out int) {
 
 // TestLayers simulates layers under all stalls beside the definitions of products, roundings and overflows.
 func TestLayers(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 3))
+	r, free := rand.New(rand.NewPCG(11, 3)), 0
 	for i := range tools.Sample(6, 400) {
 		signed := r.IntN(2) == 0
 		l := drawn(r, signed)
@@ -150,9 +153,14 @@ func TestLayers(t *testing.T) {
 			held += c.Bits
 		}
 		consistent(t, u.Body.Sums, held)
+		free += rtl.Flag(u.Body.Sums.Free)
 		name := fmt.Sprintf("layer%d", i)
 		p := l.Problem
-		rtltest.Run(t, rtltest.Bench{Module: name, Files: []rtl.File{rtltest.Body(t, name, u)},
+		flow, err := u.Flow()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rtltest.Run(t, rtltest.Bench{Module: name, Flow: flow, Files: []rtl.File{rtltest.Body(t, name, u)},
 			In:  []rtltest.Port{{Name: "in", Lanes: len(p.Inputs), Signed: signed}},
 			Out: []rtltest.Port{{Name: "out", Lanes: len(p.Matrix), Signed: asked[0].Signed}},
 			Model: func(in [][]int64) [][]int64 {
@@ -177,5 +185,8 @@ func TestLayers(t *testing.T) {
 				}
 				return [][]int64{y}
 			}})
+	}
+	if free == 0 {
+		t.Error("no layer without an enable")
 	}
 }

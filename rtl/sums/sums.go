@@ -22,6 +22,7 @@ type printer struct {
 	now    int              // the stage that is printed
 	groups map[string]group // the counts that stand in vectors, by their bits
 	small  bool             // cells only add two bits
+	free   bool             // registers move in every cycle
 }
 
 // A place is a bit of a vector, and the stage in which it is made. Behind it, registers are called as the vector and
@@ -190,7 +191,11 @@ func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
 
 // move prints what all registers take, once no more of them will come.
 func (p *printer) move() {
-	if p.moves.Len() > 0 {
+	switch {
+	case p.moves.Len() == 0:
+	case p.free:
+		fmt.Fprintf(p, "  always_ff @(posedge clk) begin\n%s  end\n", p.moves.String())
+	default:
 		fmt.Fprintf(p, "  always_ff @(posedge clk)\n    if (en) begin\n%s    end\n", p.moves.String())
 	}
 }

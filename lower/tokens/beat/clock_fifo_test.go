@@ -2,6 +2,12 @@
 
 package beat
 
+import (
+	"slices"
+
+	"lathe/rtl"
+)
+
 // fifo is stream_fifo. With a depth of 0 it is not there: two wires.
 type fifoAt struct {
 	in, out *line
@@ -82,6 +88,38 @@ func (f *fifoAt) tick() bool {
 		f.used--
 	}
 	return changed
+}
+
+// creditAt is stream_credit.
+type creditAt struct {
+	in, out    *line
+	rows       []bool // the last one first in line
+	held, free int
+}
+
+func (c *creditAt) offer()  { c.out.valid = c.held > 0 }
+func (c *creditAt) accept() { c.in.ready = c.free > 0 }
+func (c *creditAt) tick() bool {
+	enters, arrives, read := c.in.moves(), c.rows[0], c.out.moves()
+	changed := enters || arrives || read || slices.Contains(c.rows, true)
+	if c.rows = append(c.rows[1:], enters); enters {
+		c.free--
+	}
+	if arrives {
+		c.held++
+	}
+	if read {
+		c.held--
+		c.free++
+	}
+	return changed
+}
+
+func (w *twin) credit(x stream) stream {
+	s := rtl.Stage{Kind: rtl.StageCredit, Regs: 1 + w.r.IntN(9), N: 1 + w.r.IntN(12)}
+	return w.stage(s, []stream{x}, x.beats, func(in []*line, out *line) clocked {
+		return &creditAt{in: in[0], out: out, rows: make([]bool, s.Regs), free: s.N}
+	})
 }
 
 // fork is stream_fork.

@@ -233,7 +233,9 @@ func (w *twin) grow() {
 	x := w.open[at]
 	w.open = slices.Delete(w.open, at, at+1)
 	push := func(list ...stream) { w.open = append(w.open, list...) }
-	switch kind := r.IntN(11); kind {
+	switch kind := r.IntN(12); kind {
+	case 11:
+		push(w.credit(x))
 	case 0:
 		push(w.fifo(x, []int{0, 1, 2, 3, 7, Unlimited}[r.IntN(6)], false))
 	case 1:

@@ -21,6 +21,7 @@ type fifo struct {
 	// when the one before went on to the second.
 	late, reads bool
 	read, moved int
+	regs        int   // of stream_credit: they stand in front of the places, and never stop
 	load        *Load // nil where nobody asks
 }
 
@@ -31,13 +32,17 @@ func newFifo(in, out *Wire, places int, late bool) *fifo {
 	return &fifo{in: in, out: out, places: places, fresh: places, late: late, moved: -1}
 }
 
+func newCredit(in, out *Wire, regs, places int) *fifo {
+	return &fifo{in: in, out: out, places: places, fresh: places, moved: -1, regs: regs}
+}
+
 func (f *fifo) move() {
 	for {
 		moves := f.leave()
 		if f.in.has && (f.fresh > 0 || f.freed.len() > 0) {
 			cycle := max(f.in.at, f.room())
 			f.in.take(cycle)
-			f.held.push(cycle)
+			f.held.push(cycle + f.regs)
 			f.load.enter(cycle)
 			moves = true
 		}

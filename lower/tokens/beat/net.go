@@ -127,6 +127,8 @@ func (n *Net) Stage(s *rtl.Stage, sparse bool, in []*Wire, out *Wire) {
 		p = newColumns(s.Columns, in[0], out)
 	case rtl.StageSkid:
 		p = newFifo(in[0], out, 2, false)
+	case rtl.StageCredit:
+		p = newCredit(in[0], out, whole.Regs, s.N)
 	case rtl.StageFifo:
 		n.Fifo(in[0], out, s.N, s.N > BlockRAM)
 		return
