@@ -26,11 +26,13 @@ var routed = []struct {
 	{who: "alkaid", shown: "5 levels", levels: peerLevels},
 	{who: "alkaid", shown: "1 level", levels: 1},
 	{who: "Lathe", shown: "`stages = 2`", plan: unrollStages},
+	{who: "Lathe", shown: "`stage_levels = 3`", plan: unrollThree},
 	{who: "Lathe", shown: "`stage_levels = 1.3`", plan: unrollLevels},
 }
 
 const (
 	unrollStages = "[unroll]\nstages = 2\ndepth = 11\nfamily = \"lut4\"\n"
+	unrollThree  = "[unroll]\nstage_levels = 3\ndepth = 11\nfamily = \"lut4\"\n"
 	unrollLevels = "[unroll]\nstage_levels = 1.3\ndepth = 11\nfamily = \"lut4\"\n"
 	narrow       = "[quantize]\nround = \"up\"\ndata = \"fixed(4)\"\nunsigned = true\nweight = \"fixed(2)\"\n"
 )
