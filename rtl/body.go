@@ -10,8 +10,8 @@ type Body struct {
 	// follows from the place of the unit in the design.
 	Module *netlist.Module
 	// Window is a library module inside, through which the stream goes first; nil: there is none. Behind it, beats pass
-	// Latency cycles of registers that move together, the last of them a skid; or, where End is not nil, that one, whose
-	// cost Cost has.
+	// Latency cycles of registers that move together, the last of them a skid; or, where End is not nil, a pipeline that
+	// this module controls, with its latency and flow. Cost has that of End.
 	Window, End *Unit
 	Latency     int
 	// Beats are those of a frame, each of which takes a cycle; 0: one, or what Window says.
@@ -29,8 +29,8 @@ type Sums struct {
 	LUTs      int     `json:"luts"`           // of chains and casts, predicted
 	Levels    float64 `json:"depth"`          // levels of logic of the longest path, a LUT or some forty carries each
 	Stage     float64 `json:"stage"`          // levels of the longest path between registers, casts included
-	Rows      int     `json:"rows"`           // of registers, or a memory, at the output included
-	Registers int     `json:"registers"`      // flip-flops in all rows but that at the output
+	Rows      int     `json:"rows"`           // of registers, and the memory or skid at the output
+	Registers int     `json:"registers"`      // flip-flops in all rows but the last
 	Free      bool    `json:"free,omitempty"` // rows move in every cycle: stream_credit is at the output
 	// Live are the bits on their way: those of a vector that comes in, then those in each row of registers.
 	Live []int `json:"live"`

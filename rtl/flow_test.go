@@ -100,7 +100,11 @@ func TestFlowLine(t *testing.T) {
 		len(flow[2].Stores) != 2 || flow[3].Before != 0 {
 		t.Errorf("%+v, %v", flow, err)
 	}
-	for _, line := range []string{"before(2, skid())", "before(s, skid())", "before(1)", "before(0, skid()) + memories(1)",
+	flow, err = flowOf(t, "credit(A, 8)")
+	if err != nil || len(flow) != 1 || flow[0].Kind != StageCredit || flow[0].Regs != 3 || flow[0].N != 8 {
+		t.Errorf("%+v, %v", flow, err)
+	}
+	for _, line := range []string{"credit(2)", "before(2, skid())", "before(s, skid())", "before(1)", "before(0, skid()) + memories(1)",
 		"steps(2, 1, 1)", "steps(s, 1, 1, 0)", "steps(2, s / 0, 1, 0)", "steps(2, 1 / s, 1, 0)",
 		"steps(2, Q, 1, 0)",
 		"u_none", "u_skid * 2", "jump(2)", "memories(A, 1, 1, 2, 1, 1, 0)", "steps(2, clog2(s), 1, 0)", "(s ? u_skid : 0)"} {

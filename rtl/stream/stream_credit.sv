@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_credit: the handshake and the end of a pipeline that never stops, so that its registers need no enable. A beat
-//   comes in only if there is a place for it behind the pipeline (a credit), whatever the receiver does meanwhile.
+// stream_credit: handshake and output memory of a pipeline that never stops, so that its registers need no enable. A
+//   beat comes in only if there is a place for it behind the pipeline (a credit), whatever the receiver does meanwhile.
 //   parameters  WIDTH  bits of the payload
 //               ROWS   registers of the pipeline
 //   codes: what the pipeline makes of the beat that came in ROWS cycles before.
@@ -37,7 +37,7 @@ module stream_credit #(
   (* ram_style = "distributed" *) logic [WIDTH-1:0] m[0:PLACES-1];
   logic [ROWS-1:0] valid_q;  // the rows of the pipeline that hold a beat
   logic [AW-1:0] waddr, raddr;
-  // Beats in the memory, and places of it that are for no beat yet: out_valid is held != 0, in_ready is free != 0.
+  // Beats in the memory, and places that no beat has claimed: out_valid is held != 0, in_ready is free != 0.
   logic [AW:0] held, free;
   wire enters = in_valid && in_ready;
   wire arrives = valid_q[ROWS-1];

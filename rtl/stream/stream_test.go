@@ -26,6 +26,38 @@ func TestFifo(t *testing.T) {
 	rtltest.Sweep(t, "stream_fifo", rtltest.Params{"WIDTH": {1, 130}, "DEPTH": {4, 128}}, same)
 }
 
+// TestCredit benches it behind rows of registers, as many as there are places for and fewer.
+func TestCredit(t *testing.T) {
+	for _, rows := range []int{1, 2, 3, 6, 7, 14} {
+		u := rtl.NewUnit("stream_credit", "ROWS", rows)
+		flow, err := u.Flow()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("rows%d", rows)
+		text := strings.NewReplacer("$name", name, "$rows", fmt.Sprint(rows), "$latency", fmt.Sprint(rows+1)).Replace(`
+// $name: rows of registers that never stop.
+//   latency: $latency   ii: 1   order: as it comes
+module $name (
+    input wire clk, input wire rst, input wire [7:0] in_data, input wire in_valid, output wire in_ready,
+    output wire [7:0] out_data, output wire out_valid, input wire out_ready
+);
+  logic [7:0] rows[0:$rows-1];
+  always_ff @(posedge clk) begin
+    rows[0] <= in_data;
+    for (int i = 1; i < $rows; i++) rows[i] <= rows[i-1];
+  end
+  stream_credit #(.WIDTH(8), .ROWS($rows)) credit (.clk(clk), .rst(rst), .codes(rows[$rows-1]), .in_valid(in_valid),
+      .in_ready(in_ready), .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready));
+endmodule
+`)
+		file := rtl.File{Name: name + ".sv", Data: []byte("// SPDX-License-Identifier: Apache-2.0" + text)}
+		rtltest.Run(t, rtltest.Bench{Module: name, Flow: flow, Files: []rtl.File{file},
+			In: []rtltest.Port{{Name: "in"}}, Out: []rtltest.Port{{Name: "out"}},
+			Model: func(in [][]int64) [][]int64 { return in }})
+	}
+}
+
 func TestLast(t *testing.T) {
 	rtltest.Sweep(t, "stream_last", rtltest.Params{"WIDTH": {8}, "BEATS": {1, 2, 5, 8}}, same, "BEATS")
 }

@@ -180,19 +180,20 @@ func (c Cast) luts(sums cmvm.Range) (n, levels int) {
 	return n + c.Bits + max(1, c.rounded(sums).Bits()-c.Bits)/4, levels + 2
 }
 
-// lane is the text of the code of output o in a lane of so many bits: above what is always 0, its sign or zeros.
-func (c Cast) lane(o, bits int) string {
+// lane is the text of a code in a lane of so many bits, given its bits, which begin with bit from of a vector: above
+// what is always 0, its sign or zeros.
+func (c Cast) lane(code, vector string, from, bits int) string {
 	above := bits - c.Low - c.Bits
 	switch {
 	case c.Bits == 0:
 		return fmt.Sprintf("%d'd0", bits)
 	case above+c.Low == 0:
-		return fmt.Sprintf("code%d", o)
+		return code
 	}
-	parts := []string{fmt.Sprintf("code%d", o)}
+	parts := []string{code}
 	switch {
 	case above > 0 && c.Signed:
-		parts = slices.Insert(parts, 0, fmt.Sprintf("{%d{code%d[%d]}}", above, o, c.Bits-1))
+		parts = slices.Insert(parts, 0, fmt.Sprintf("{%d{%s[%d]}}", above, vector, from+c.Bits-1))
 	case above > 0:
 		parts = slices.Insert(parts, 0, fmt.Sprintf("%d'd0", above))
 	}

@@ -23,8 +23,8 @@ type Layer struct {
 	Casts  []Cast // one an output
 	// OutBits is those of an element of the result.
 	OutBits int
-	// Stages is the most rows of registers that a vector passes, those at the output included; 0: as many as paths of
-	// StageLevels levels need. From freeRows on, rows move in every cycle, and a stream_credit is at the output.
+	// Stages is the most cycles that a vector takes; 0: as many as paths of StageLevels levels need. A cycle is a row of
+	// registers, the last one a skid; of freeRows and two more, the first takes the inputs, and the last is a memory.
 	Stages      int
 	StageLevels float64
 	// Window is a library module that makes vectors of beats of WindowLanes elements; nil: a beat is a vector.
@@ -104,16 +104,16 @@ func (l *Layer) Solve() error {
 	return nil
 }
 
-// freeRows are the rows of registers inside of a layer from which on none of them has an enable: one signal for all is
-// then the slowest path. Fewer rows are worth no memory at the output. More than mostRows would need more than LUT RAM.
-const freeRows, mostRows = 4, 61
+// Layers of freeRows rows of registers inside do without an enable, which would be their slowest path; the cycle more is
+// a sixth of what they take. With mostRows, and one at the inputs, stream_credit has the 64 places of a LUT RAM.
+const freeRows, mostRows = 4, 64 - 3
 
 func (l *Layer) free() bool { return l.pipe.Rows >= freeRows && l.pipe.Rows <= mostRows }
 
 // Unit is the layer as hardware; Solve was called. Errors as rtl.Lookup.
 func (l *Layer) Unit() (*rtl.Unit, error) {
 	in, out := len(l.Problem.Inputs)*l.InBits, len(l.casts)*l.OutBits
-	held := 0 // bits of the result that may change
+	held := l.held()
 	cost := l.graph.Cost()
 	b := &rtl.Body{Window: l.Window, Latency: l.pipe.Rows + 1, Sums: &rtl.Sums{
 		Chains: len(l.graph.Chains), Shared: l.graph.Shared, Cells: cost.Cells, LUTs: cost.LUTs + cost.Not,
@@ -125,13 +125,13 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 	}
 	for o, c := range l.casts {
 		n, _ := c.luts(l.sums[o])
-		b.Sums.LUTs, held = b.Sums.LUTs+n, held+c.Bits
+		b.Sums.LUTs += n
 	}
 	b.Sums.Live = l.live(held)
 	end, own := rtl.NewUnit("stream_skid", "WIDTH", max(held, 1)), rtl.Cost{LUT: l.pipe.Rows, FF: l.pipe.Rows}
 	if l.free() {
 		end, own = rtl.NewUnit("stream_credit", "WIDTH", max(held, 1), "ROWS", l.pipe.Rows+1), rtl.Cost{}
-		b.End, b.Sums.Registers = end, b.Sums.Registers+b.Sums.Live[0]
+		b.End, b.Latency, b.Sums.Registers = end, 0, b.Sums.Registers+b.Sums.Live[0]
 		b.Sums.Live = append(b.Sums.Live[:1:1], b.Sums.Live...) // the registers of the input
 	}
 	facts, err := end.Facts()
@@ -171,16 +171,12 @@ func (l *Layer) module(in, out int) *netlist.Module {
 	m.Ports = append(m.Ports, netlist.Port{Name: "in_data", Width: beat}, netlist.Port{Name: "in_valid"},
 		netlist.Port{Name: "in_ready", Output: true}, netlist.Port{Name: "out_data", Output: true, Width: out},
 		netlist.Port{Name: "out_valid", Output: true}, netlist.Port{Name: "out_ready"})
-	m.Items = append(m.Items, netlist.Wire{Name: "codes", Width: out})
 	if l.free() {
-		m.Items = append(m.Items, netlist.Text{Lines: l.text(words), Drives: []string{"codes"}},
-			&netlist.Instance{Module: "stream_credit", Name: "credit", Params: []netlist.Param{{Name: "WIDTH",
-				Value: fmt.Sprint(out)}, {Name: "ROWS", Value: fmt.Sprint(rows + 1)}},
-				Ports: slices.Concat(netlist.Clocked("clk", "rst"), []netlist.Connection{{Port: "codes",
-					To: netlist.Ref("codes")}}, stream("in", words)[1:], stream("out", "out"))})
+		m.Items = append(m.Items, l.credited(words)...)
 		return m
 	}
-	m.Items = append(m.Items, netlist.Wire{Name: "done"}, netlist.Wire{Name: "room"})
+	m.Items = append(m.Items, netlist.Wire{Name: "codes", Width: out}, netlist.Wire{Name: "done"},
+		netlist.Wire{Name: "room"})
 	drives := []string{"codes", "done"}
 	lines := fmt.Sprintf("  assign done = %s_valid;\n", words)
 	ready := netlist.Expr(netlist.Ref("room"))
@@ -196,6 +192,36 @@ func (l *Layer) module(in, out int) *netlist.Module {
 			Value: fmt.Sprint(out)}}, Ports: slices.Concat(netlist.Clocked("clk", "rst"), netlist.Stream("in",
 			netlist.Ref("codes"), netlist.Ref("done"), netlist.Ref("room")), stream("out", "out"))})
 	return m
+}
+
+// credited is what stands in a layer whose rows always move. The memory holds codes without what fills their lanes.
+func (l *Layer) credited(words string) []netlist.Item {
+	width := max(l.held(), 1)
+	to := stream("out", "out")
+	to[0].To = netlist.Ref("kept")
+	var lanes []string // the last one first
+	from := 0
+	for _, c := range l.casts {
+		code := fmt.Sprintf("kept[%d:%d]", from+c.Bits-1, from)
+		lanes = append([]string{c.lane(code, "kept", from, l.OutBits)}, lanes...)
+		from += c.Bits
+	}
+	return []netlist.Item{netlist.Wire{Name: "codes", Width: width}, netlist.Wire{Name: "kept", Width: width},
+		netlist.Text{Lines: l.text(words), Drives: []string{"codes"}},
+		&netlist.Instance{Module: "stream_credit", Name: "credit", Params: []netlist.Param{{Name: "WIDTH",
+			Value: fmt.Sprint(width)}, {Name: "ROWS", Value: fmt.Sprint(l.pipe.Rows + 1)}},
+			Ports: slices.Concat(netlist.Clocked("clk", "rst"), []netlist.Connection{{Port: "codes",
+				To: netlist.Ref("codes")}}, stream("in", words)[1:], to)},
+		netlist.Text{Lines: fmt.Sprintf("  assign out_data = {%s};\n", wrap(strings.Join(lanes, ", "))),
+			Drives: []string{"out_data"}}}
+}
+
+// held is the bits of the result that may change.
+func (l *Layer) held() (bits int) {
+	for _, c := range l.casts {
+		bits += c.Bits
+	}
+	return bits
 }
 
 func stream(port, wires string) []netlist.Connection {
@@ -226,7 +252,7 @@ func (l *Layer) text(words string) string {
 			bits := fmt.Sprintf("%s_data[%d:%d]", words, from+n-1, from)
 			if p.free {
 				fmt.Fprintf(p, "  logic [%d:0] x%d;\n", n-1, i)
-				fmt.Fprintf(&p.moves, "      x%d <= %s;\n", i, bits)
+				fmt.Fprintf(&p.moves, "    x%d <= %s;\n", i, bits)
 			} else {
 				fmt.Fprintf(p, "  wire [%d:0] x%d = %s;\n", n-1, i, bits)
 			}
@@ -235,12 +261,21 @@ func (l *Layer) text(words string) string {
 	}
 	p.chains(l.graph, l.pipe)
 	p.now = l.pipe.Rows
-	codes := make([]string, len(l.casts)) // the last one first
+	var codes []string // the last one first
 	for o, c := range l.casts {
+		name := fmt.Sprintf("code%d", o)
 		if c.Bits > 0 {
 			p.cast(o, c, l.graph.Outputs[o], l.sums[o])
 		}
-		codes[len(codes)-1-o] = c.lane(o, l.OutBits)
+		switch {
+		case !p.free:
+			codes = append([]string{c.lane(name, name, 0, l.OutBits)}, codes...)
+		case c.Bits > 0:
+			codes = append([]string{name}, codes...)
+		}
+	}
+	if codes == nil {
+		codes = []string{"1'b0"}
 	}
 	fmt.Fprintf(p, "  assign codes = {%s};\n", wrap(strings.Join(codes, ", ")))
 	fmt.Fprintf(p, "  wire unused = &{1'b0, %s_data};  // where ranges are narrower than codes\n", words)

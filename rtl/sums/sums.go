@@ -183,7 +183,7 @@ func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
 	for row := 1; row <= rows; row++ {
 		to := fmt.Sprintf("%s_q%d", vector, row)
 		names = append(names, to)
-		fmt.Fprintf(&p.moves, "      %s <= %s;\n", to, from)
+		fmt.Fprintf(&p.moves, "    %s <= %s;\n", to, from)
 		from = to
 	}
 	fmt.Fprintf(p, "  logic [%d:0] %s;\n", width-1, strings.Join(names, ", "))
@@ -196,7 +196,8 @@ func (p *printer) move() {
 	case p.free:
 		fmt.Fprintf(p, "  always_ff @(posedge clk) begin\n%s  end\n", p.moves.String())
 	default:
-		fmt.Fprintf(p, "  always_ff @(posedge clk)\n    if (en) begin\n%s    end\n", p.moves.String())
+		moves := strings.ReplaceAll(p.moves.String(), "\n    ", "\n      ")
+		fmt.Fprintf(p, "  always_ff @(posedge clk)\n    if (en) begin\n  %s    end\n", moves)
 	}
 }
 

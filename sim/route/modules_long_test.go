@@ -26,6 +26,7 @@ var update = flag.Bool("update", false, "write the page of module clocks anew")
 const alone = `stream_skid WIDTH=32
 stream_fifo WIDTH=32 DEPTH=16
 stream_fifo WIDTH=32 DEPTH=512
+stream_credit WIDTH=128 ROWS=9
 stream_widen WIDTH=32 N=4
 stream_narrow WIDTH=32 N=4
 stream_cross WIDTH=32

@@ -8,7 +8,8 @@ const Unlimited = int(^uint(0) >> 1)
 // BlockRAM is the depth beyond which stream_fifo is a memory with two registers behind it.
 const BlockRAM = 64
 
-// fifo is stream_fifo. With one or two places it is a stream_skid, which moves as a FIFO of two.
+// fifo is stream_fifo. With one or two places it is a stream_skid, which moves as a FIFO of two. With registers in front
+// it is stream_credit.
 type fifo struct {
 	in, out *Wire
 	places  int
@@ -21,7 +22,7 @@ type fifo struct {
 	// when the one before went on to the second.
 	late, reads bool
 	read, moved int
-	regs        int   // of stream_credit: they stand in front of the places, and never stop
+	regs        int   // cycles from the input to the places
 	load        *Load // nil where nobody asks
 }
 

@@ -128,7 +128,7 @@ func (n *Net) Stage(s *rtl.Stage, sparse bool, in []*Wire, out *Wire) {
 	case rtl.StageSkid:
 		p = newFifo(in[0], out, 2, false)
 	case rtl.StageCredit:
-		p = newCredit(in[0], out, whole.Regs, s.N)
+		p = newCredit(in[0], out, whole.Regs, s.N) // its registers never hold beats up
 	case rtl.StageFifo:
 		n.Fifo(in[0], out, s.N, s.N > BlockRAM)
 		return
