@@ -104,7 +104,8 @@ func TestFlowLine(t *testing.T) {
 	if err != nil || len(flow) != 1 || flow[0].Kind != StageCredit || flow[0].Regs != 3 || flow[0].N != 8 {
 		t.Errorf("%+v, %v", flow, err)
 	}
-	for _, line := range []string{"credit(2)", "before(2, skid())", "before(s, skid())", "before(1)", "before(0, skid()) + memories(1)",
+	for _, line := range []string{"credit(2)", "before(2, skid())", "before(s, skid())", "before(1)",
+		"before(0, skid()) + memories(1)",
 		"steps(2, 1, 1)", "steps(s, 1, 1, 0)", "steps(2, s / 0, 1, 0)", "steps(2, 1 / s, 1, 0)",
 		"steps(2, Q, 1, 0)",
 		"u_none", "u_skid * 2", "jump(2)", "memories(A, 1, 1, 2, 1, 1, 0)", "steps(2, clog2(s), 1, 0)", "(s ? u_skid : 0)"} {

@@ -104,8 +104,8 @@ func (l *Layer) Solve() error {
 	return nil
 }
 
-// Layers of freeRows rows of registers inside do without an enable, which would be their slowest path; the cycle more is
-// a sixth of what they take. With mostRows, and one at the inputs, stream_credit has the 64 places of a LUT RAM.
+// Layers of freeRows rows of registers inside do without an enable, which would be their slowest path; that is one more
+// cycle in six. With mostRows, and one at the inputs, stream_credit has the 64 places of a LUT RAM.
 const freeRows, mostRows = 4, 64 - 3
 
 func (l *Layer) free() bool { return l.pipe.Rows >= freeRows && l.pipe.Rows <= mostRows }

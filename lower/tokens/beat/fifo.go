@@ -8,8 +8,8 @@ const Unlimited = int(^uint(0) >> 1)
 // BlockRAM is the depth beyond which stream_fifo is a memory with two registers behind it.
 const BlockRAM = 64
 
-// fifo is stream_fifo. With one or two places it is a stream_skid, which moves as a FIFO of two. With registers in front
-// it is stream_credit.
+// fifo is stream_fifo; with one or two places it is a stream_skid, which moves as a FIFO of two; with registers in
+// front of the places it is stream_credit.
 type fifo struct {
 	in, out *Wire
 	places  int
