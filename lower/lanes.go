@@ -43,7 +43,8 @@ func newLaner(plan *FoldPlan, g *ir.Graph) *laner {
 func chooseLanes(s *State, g *ir.Graph) error {
 	l := newLaner(&s.Plan.Fold, g)
 	l.chosen = s.chosen
-	hit, rows := make(map[*FoldRule]bool), make(map[*FoldRule]bool) // rules that cover nodes, some with windows
+	// Rules that cover nodes, some with windows, some with words in a memory.
+	hit, rows, words := make(map[*FoldRule]bool), make(map[*FoldRule]bool), make(map[*FoldRule]bool)
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
@@ -51,6 +52,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 		for _, r := range l.plan.Rules {
 			covers := r.Covers(n)
 			hit[r], rows[r] = hit[r] || covers, rows[r] || covers && n.Op.Traits.Windows
+			words[r] = words[r] || covers && keepsWords(n)
 		}
 		l.node(n)
 	}
@@ -60,6 +62,8 @@ func chooseLanes(s *State, g *ir.Graph) error {
 			s.Report.warnUnmatched(&r.Match, g)
 		case r.Lines != "" && !rows[r]:
 			s.Report.warn("%s: line_mem changes nothing: only convolutions and pools have a line buffer", r.From)
+		case r.Mem != "" && r.Mem != "auto" && !words[r]:
+			s.Report.warn("%s: mem changes nothing: no node of the rule keeps weights or frames in a memory", r.From)
 		}
 	}
 	unrolled := func(n *ir.Node) bool { return n.HW.Style == ir.StyleUnroll }
@@ -72,6 +76,11 @@ func chooseLanes(s *State, g *ir.Graph) error {
 		s.Report.note("%s", note)
 	}
 	return l.errs.Err()
+}
+
+func keepsWords(n *ir.Node) bool {
+	d, err := op.LanesOf(n)
+	return err == nil && d.Mem
 }
 
 // asked is what the rules say of one node; 0 and "" where they say nothing. From names the rules that set the lanes;

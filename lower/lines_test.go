@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
@@ -56,6 +57,22 @@ func TestBalanceLines(t *testing.T) {
 		again, _, err := linesAs(t, text[:at]+asRules.ReplaceAllString(text[at:], "$1"))
 		if err != nil || len(again.Balance.Stores) > 0 || again.Cost() != r.Cost() {
 			t.Errorf("%s: by the rules that the plan has as comments: %v, %+v, not %+v", c.name, err, again, r.Cost())
+		}
+	}
+}
+
+// TestNoWords warns of a memory for a node that keeps nothing in one.
+func TestNoWords(t *testing.T) {
+	for rule, warned := range map[string]bool{"name = \"r\"\nmem = \"block\"": true, "name = \"r\"\nmem = \"auto\"": false,
+		"name = \"y\"\nmem = \"block\"": false, "name = \"*\"\nmem = \"distributed\"": false} {
+		b := lowertest.New(t, 2)
+		x := b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))
+		_, r, err := decided(t, b.Done(b.Linear("y", x, 3, true)), "[[fold.rule]]\n"+rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "mem changes nothing"); got != warned {
+			t.Errorf("%s: warned %v: %q", rule, got, r.Warnings)
 		}
 	}
 }
