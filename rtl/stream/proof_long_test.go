@@ -18,7 +18,7 @@ func TestProofs(t *testing.T) {
 		"fifo 8 1": fifoProof(8, 1), "fifo 8 2": fifoProof(8, 2), "fifo 8 3": fifoProof(8, 3), "fifo 8 4": fifoProof(8, 4),
 		"fifo 4 16": fifoProof(4, 16), "fifo 2 63": fifoProof(2, 63), "fifo 2 64": fifoProof(2, 64),
 		"fifo 1 65": fifoProof(1, 65), "fifo 1 100": fifoProof(1, 100), "fifo 1 128": fifoProof(1, 128),
-		"credit 8 1": creditProof(8, 1), "credit 4 2": creditProof(4, 2), "credit 2 6": creditProof(2, 6),
+		"credit 8 1": creditProof(8, 1), "credit 2 3": creditProof(2, 3), "credit 2 6": creditProof(2, 6),
 		"credit 1 7": creditProof(1, 7),
 		"fork 16 2":  forkProof(16, 2), "fork 4 3": forkProof(4, 3), "fork 4 5": forkProof(4, 5),
 		"widen 8 2": widenProof(8, 2), "widen 1 4": widenProof(1, 4), "widen 2 5": widenProof(2, 5),

@@ -29,11 +29,11 @@ func TestFifoProof(t *testing.T) {
 }
 
 func TestCreditProof(t *testing.T) {
-	creditProof(2, 3).Prove(t)
+	creditProof(1, 2).Prove(t)
 	for _, m := range [][2]string{{"free != (AW + 1)'(1)", "free != (AW + 1)'(0)"},
 		{"{valid_q, enters}", "{valid_q, in_valid}"}, {"out_valid <= arrives ||", "out_valid <="},
 		{"if (read) raddr", "if (out_ready) raddr"}} {
-		creditProof(2, 3).Refute(t, formaltest.Mutant{Module: "stream_credit", Old: m[0], New: m[1]})
+		creditProof(1, 2).Refute(t, formaltest.Mutant{Module: "stream_credit", Old: m[0], New: m[1]})
 	}
 }
 
