@@ -52,7 +52,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 		for _, r := range l.plan.Rules {
 			covers := r.Covers(n)
 			hit[r], rows[r] = hit[r] || covers, rows[r] || covers && n.Op.Traits.Windows
-			words[r] = words[r] || covers && keepsWords(n)
+			words[r] = words[r] || covers && r.Mem != "" && keepsWords(n)
 		}
 		l.node(n)
 	}

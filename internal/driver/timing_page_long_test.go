@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"lathe/emit/verilog"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
@@ -151,7 +150,7 @@ func (p *timed) fill(t *testing.T, toolFolder string) {
 		if p.plan != "" {
 			s.Plan = examples + "plans/" + p.plan + ".toml"
 		}
-		hw := exampleHardware(t, s)
+		hw := emitted(t, s)
 		dir = t.TempDir() + "/design"
 		err := driver.Write(hw.Design, dir)
 		if err != nil {
@@ -171,24 +170,6 @@ func (p *timed) fill(t *testing.T, toolFolder string) {
 		p.failure = err.(*diag.Error).Msg
 		t.Logf("%s %s: %s", p.model, p.plan, p.failure)
 	}
-}
-
-// exampleHardware needs nothing but a model, in contrast to what is simulated.
-func exampleHardware(t *testing.T, s driver.Source) *driver.Hardware {
-	t.Helper()
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return hw
 }
 
 func (p *timed) row() string {

@@ -132,7 +132,7 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 	if l.free() {
 		end, own = rtl.NewUnit("stream_credit", "WIDTH", max(held, 1), "ROWS", l.pipe.Rows+1), rtl.Cost{}
 		b.End, b.Latency, b.Sums.Registers = end, 0, b.Sums.Registers+b.Sums.Live[0]
-		b.Sums.Live = append(b.Sums.Live[:1:1], b.Sums.Live...) // the registers of the input
+		b.Sums.Live = slices.Insert(b.Sums.Live, 0, b.Sums.Live[0]) // the registers of the input
 	}
 	facts, err := end.Facts()
 	if err != nil {
@@ -199,13 +199,14 @@ func (l *Layer) credited(words string) []netlist.Item {
 	width := max(l.held(), 1)
 	to := stream("out", "out")
 	to[0].To = netlist.Ref("kept")
-	var lanes []string // the last one first
+	var lanes []string
 	from := 0
 	for _, c := range l.casts {
 		code := fmt.Sprintf("kept[%d:%d]", from+c.Bits-1, from)
-		lanes = append([]string{c.lane(code, "kept", from, l.OutBits)}, lanes...)
+		lanes = append(lanes, c.lane(code, "kept", from, l.OutBits))
 		from += c.Bits
 	}
+	slices.Reverse(lanes)
 	return []netlist.Item{netlist.Wire{Name: "codes", Width: width}, netlist.Wire{Name: "kept", Width: width},
 		netlist.Text{Lines: l.text(words), Drives: []string{"codes"}},
 		&netlist.Instance{Module: "stream_credit", Name: "credit", Params: []netlist.Param{{Name: "WIDTH",
@@ -252,7 +253,7 @@ func (l *Layer) text(words string) string {
 			bits := fmt.Sprintf("%s_data[%d:%d]", words, from+n-1, from)
 			if p.free {
 				fmt.Fprintf(p, "  logic [%d:0] x%d;\n", n-1, i)
-				fmt.Fprintf(&p.moves, "    x%d <= %s;\n", i, bits)
+				p.moves = append(p.moves, fmt.Sprintf("x%d <= %s;\n", i, bits))
 			} else {
 				fmt.Fprintf(p, "  wire [%d:0] x%d = %s;\n", n-1, i, bits)
 			}
@@ -261,7 +262,7 @@ func (l *Layer) text(words string) string {
 	}
 	p.chains(l.graph, l.pipe)
 	p.now = l.pipe.Rows
-	var codes []string // the last one first
+	var codes []string
 	for o, c := range l.casts {
 		name := fmt.Sprintf("code%d", o)
 		if c.Bits > 0 {
@@ -269,14 +270,15 @@ func (l *Layer) text(words string) string {
 		}
 		switch {
 		case !p.free:
-			codes = append([]string{c.lane(name, name, 0, l.OutBits)}, codes...)
+			codes = append(codes, c.lane(name, name, 0, l.OutBits))
 		case c.Bits > 0:
-			codes = append([]string{name}, codes...)
+			codes = append(codes, name)
 		}
 	}
 	if codes == nil {
 		codes = []string{"1'b0"}
 	}
+	slices.Reverse(codes)
 	fmt.Fprintf(p, "  assign codes = {%s};\n", wrap(strings.Join(codes, ", ")))
 	fmt.Fprintf(p, "  wire unused = &{1'b0, %s_data};  // where ranges are narrower than codes\n", words)
 	head := "  // Most sums have bits that nothing reads.\n  /* verilator lint_off UNUSEDSIGNAL */\n"

@@ -16,7 +16,7 @@ import (
 // A printer knows where each net is to be found.
 type printer struct {
 	strings.Builder
-	moves  strings.Builder // of registers
+	moves  []string // of registers
 	nets   []place
 	lives  []int
 	now    int              // the stage that is printed
@@ -183,7 +183,7 @@ func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
 	for row := 1; row <= rows; row++ {
 		to := fmt.Sprintf("%s_q%d", vector, row)
 		names = append(names, to)
-		fmt.Fprintf(&p.moves, "    %s <= %s;\n", to, from)
+		p.moves = append(p.moves, fmt.Sprintf("%s <= %s;\n", to, from))
 		from = to
 	}
 	fmt.Fprintf(p, "  logic [%d:0] %s;\n", width-1, strings.Join(names, ", "))
@@ -191,13 +191,12 @@ func (p *printer) registers(vector string, width int, first cmvm.Net, n int) {
 
 // move prints what all registers take, once no more of them will come.
 func (p *printer) move() {
-	switch {
-	case p.moves.Len() == 0:
-	case p.free:
-		fmt.Fprintf(p, "  always_ff @(posedge clk) begin\n%s  end\n", p.moves.String())
-	default:
-		moves := strings.ReplaceAll(p.moves.String(), "\n    ", "\n      ")
-		fmt.Fprintf(p, "  always_ff @(posedge clk)\n    if (en) begin\n  %s    end\n", moves)
+	indent, begin, end := "      ", "\n    if (en) begin", "    end"
+	if p.free {
+		indent, begin, end = "    ", " begin", "  end"
+	}
+	if p.moves != nil {
+		fmt.Fprintf(p, "  always_ff @(posedge clk)%s\n%s%s%s\n", begin, indent, strings.Join(p.moves, indent), end)
 	}
 }
 
