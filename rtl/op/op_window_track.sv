@@ -128,21 +128,30 @@ module op_window_track #(
   wire row_done = wrote && wr_last;
 
   // A row in hand is read up to the writer's column, and written up to the reader's. Without a turn, the column after a
-  // step is need_x + 1.
-  wire past_x = wrote ? wr_x >= need_x : wr_x > need_x;
-  wire past_next = wrote ? wr_x >= need_next : wr_x > need_next;
+  // step is need_x + 1. A sign bit and bits of a number cost less than an order. wrote comes late, out of the writer's
+  // handshake, so it only chooses between answers.
+  wire next_idle = wr_x > need_next;  // the pixel that the reader steps to is written
+  wire next_wrote = wr_last || wr_x >= need_next;
+  wire past_idle = step ? next_idle : wr_x > need_x;
+  wire past_wrote = step ? next_wrote : wr_last || wr_x >= need_x;
   wire part = COLUMNS != 0 && freeing;  // a row in hand is free up to the reader's column
   wire behind_row = part && (step || need_x != XW'(0));
-  wire behind = part && (step ? (wrote ? wr_x < need_x : wr_x <= need_x) : (wrote ? wr_next < need_x : wr_x < need_x));
-  // A sign bit and bits of a number cost less than an order.
+  wire behind_idle = part && (step ? wr_x <= need_x : wr_x < need_x);
+  wire behind_wrote = part && (step ? wr_x < need_x : wr_next < need_x);
   wire many = !space[CW-1] && space[CW-2:1] != 0;  // more than one
   wire many_turn = !space_turn[CW-1] && space_turn[CW-2:1] != 0;
-  wire room_turn = many_turn || (!row_done && space_turn == CW'(1));
-  wire room_else = many || (row_done ? space == CW'(1) && behind_row
-      : space == CW'(1) || (space == CW'(0) && behind));
-  wire ready_turn = !lead_turn[CW-1] && (row_done || lead_turn != CW'(0) || past_next);
-  wire ready_step = !lead[CW-1] && (row_done || lead != CW'(0) || past_next);
-  wire ready_else = !lead[CW-1] && (row_done || lead != CW'(0) || past_x);
+  wire one = space == CW'(1);
+  wire one_turn = space_turn == CW'(1);
+  wire none = space == CW'(0);
+  wire room_idle = turn ? many_turn || one_turn : many || one || (none && behind_idle);
+  wire room_wrote = turn ? many_turn || (one_turn && !wr_last)
+      : many || (one && (!wr_last || behind_row)) || (none && !wr_last && behind_wrote);
+  wire ahead = !lead[CW-1] && lead != CW'(0);
+  wire ahead_turn = !lead_turn[CW-1] && lead_turn != CW'(0);
+  wire level = lead == CW'(0);
+  wire level_turn = lead_turn == CW'(0);
+  wire ready_idle = turn ? ahead_turn || (level_turn && next_idle) : ahead || (level && past_idle);
+  wire ready_wrote = turn ? ahead_turn || (level_turn && next_wrote) : ahead || (level && past_wrote);
 
   always_ff @(posedge clk) begin
     if (wrote) begin
@@ -154,10 +163,10 @@ module op_window_track #(
     if (turn) top_bank <= bank_step >= BW'(NB) ? bank_step - BW'(NB) : bank_step;
     space <= (turn ? space_turn : space) - (row_done ? CW'(1) : CW'(0));
     space_turn <= space_turn + (turn ? CW'(frees) : CW'(0)) - (row_done ? CW'(1) : CW'(0));
-    lead <= (turn ? lead_turn : lead) + (row_done ? CW'(1) : CW'(0));
+    lead <= turn ? lead_turn + CW'(row_done) : lead + CW'(row_done);
     lead_turn <= lead_turn - (turn ? CW'(needs) : CW'(0)) + (row_done ? CW'(1) : CW'(0));
-    room <= turn ? room_turn : room_else;
-    ready <= turn ? ready_turn : step ? ready_step : ready_else;
+    room <= wrote ? room_wrote : room_idle;
+    ready <= wrote ? ready_wrote : ready_idle;
     if (rst) begin
       wr_x <= XW'(0);
       wr_next <= XW'(1);
