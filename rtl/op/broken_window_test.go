@@ -45,7 +45,8 @@ func TestWindowBroken(t *testing.T) {
 	}{
 		{"op_window_track.sv", "wr_next == XW'(W - 1)", "wr_next == XW'(W - 2)", part},
 		{"op_window_track.sv", "wr_x > need_x", "wr_x >= need_x", part},
-		{"op_window_track.sv", "wr_next < need_x : wr_x < need_x", "wr_next <= need_x : wr_x <= need_x", wide},
+		{"op_window_track.sv", "wr_x <= need_x : wr_x < need_x", "wr_x <= need_x : wr_x <= need_x", wide},
+		{"op_window_track.sv", "wr_x < need_x : wr_next < need_x", "wr_x < need_x : wr_next <= need_x", wide},
 		{"op_window_track.sv", "(OH - 2) * SH - PT", "(OH - 1) * SH - PT", part},
 		{"op_window_track.sv", "space_turn <= CW'(NB + FREES_0)", "space_turn <= CW'(NB + FREES_0 + 1)", part},
 		{"op_window_track.sv", "BW'(JUMP_BANK)", "BW'(JUMP_BANK + 1)", window(valid, 9)},
