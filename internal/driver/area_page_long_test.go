@@ -197,7 +197,7 @@ const areaTail = `
 ## Errors
 
 Over these %d designs, LUTs are off by %.1f %% on average and %.1f %% at worst, FFs by %.1f %% and %.1f %%. DSPs are
-exact everywhere; block RAMs differ in %d designs. ~make test~ repeats some of the designs (TestPredictedArea).
+exact everywhere; block RAMs differ in %d of them. ~make test~ repeats some of the designs (TestPredictedArea).
 
 The least certain are rounding and saturation (shared logic) and small ROMs. The wrapper's ports and TLAST counters (a
 few LUTs per stream) are left out. Unrolled layers are counted chain by chain.
