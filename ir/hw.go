@@ -90,8 +90,6 @@ type HW struct {
 	Ends, Marked bool
 	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
 	Group string
-	// Device names the target that runs the node, for graphs that are split over several.
-	Device string
 }
 
 // Stats are measured facts about the values of a node.

@@ -228,6 +228,7 @@ func (f interpolated) at(n *ir.Node, v *big.Rat, frac, places int) *big.Rat {
 // slowSamples are the functions at the places of samples, by name and place.
 var slowSamples sync.Map
 
+// slowSample is a function that interpolates at x.
 func slowSample(n *ir.Node, x *big.Rat) *big.Rat {
 	key := fmt.Sprint(n.Op.Name, " ", x)
 	if y, known := slowSamples.Load(key); known {
@@ -235,7 +236,10 @@ func slowSample(n *ir.Node, x *big.Rat) *big.Rat {
 	}
 	y, known := slowTable(n, x)
 	if !known {
-		y = slowFunction(n, x)
+		y, known = slowFunction(n, x)
+	}
+	if !known {
+		panic("the slow evaluator does not know " + n.Op.Name) // interpolates lists what has a definition
 	}
 	slowSamples.Store(key, y)
 	return y

@@ -35,8 +35,6 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowScale(n.Attrs.(*column.ScaleAttrs).Axis, args), nil
 	case pointwise.PRelu, pointwise.QuantEach, curve.Threshold:
 		return slowChannel(n, args), nil
-	case pointwise.Relu, pointwise.LeakyRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh:
-		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
 	case pointwise.Quant:
 		return slowQuant(n, x)
 	case sum.Conv, window.MaxPool, window.AvgPool, window.GlobalAvgPool:
@@ -74,11 +72,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	if n.Op.Traits.FloatOnly {
 		return slowFloats(n, args)
 	}
-	if IsTable(n) {
-		return once(x, func(v *big.Rat) *big.Rat {
-			y, _ := slowTable(n, v)
-			return beyond(n.Type, y)
-		}), nil
+	if y, known := slowUnary(n, x); known {
+		return y, nil
 	}
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
 }

@@ -16,43 +16,55 @@ import (
 	"lathe/ir/op/sum"
 )
 
-// slowFunction is an element-wise operation on one real number.
-func slowFunction(n *ir.Node, x *big.Rat) *big.Rat {
-	zero := new(big.Rat)
+// slowFunction is an element-wise operation on one real number that is no table; known is false for all others.
+func slowFunction(n *ir.Node, x *big.Rat) (y *big.Rat, known bool) {
 	switch a := n.Attrs.(type) {
 	case *pointwise.LeakyAttrs:
 		if x.Sign() < 0 {
-			return new(big.Rat).Mul(x, real32(a.Alpha))
+			return product(x, real32(a.Alpha)), true
 		}
-		return x
+		return x, true
 	case *pointwise.ClipAttrs:
 		if !math.IsInf(float64(a.Min), 0) {
 			x = largest(x, real32(a.Min))
 		}
 		if hi := real32(a.Max); hi != nil && x.Cmp(hi) > 0 {
-			return hi
+			return hi, true
 		}
-		return x
+		return x, true
 	}
 	switch n.Op {
 	case pointwise.Relu:
-		return largest(x, zero)
+		return largest(x, new(big.Rat)), true
 	case curve.Sigmoid:
-		// 1/(1+e^-x), e taken of a number that is not positive
-		e := expOfNegative(new(big.Rat).Abs(x))
-		one := integer(1)
+		return sigmoidOf(x), true
+	case curve.Tanh: // sign(x)*(1-e^-2|x|)/(1+e^-2|x|)
+		e := expOfNegative(new(big.Rat).Mul(integer(2), new(big.Rat).Abs(x)))
+		y := ratio(minus(integer(1), e), plus(integer(1), e))
 		if x.Sign() < 0 {
-			return new(big.Rat).Quo(e, new(big.Rat).Add(one, e))
+			y.Neg(y)
 		}
-		return new(big.Rat).Quo(one, new(big.Rat).Add(one, e))
+		return y, true
 	}
-	// tanh x = sign(x)*(1-e^-2|x|)/(1+e^-2|x|)
-	e := expOfNegative(new(big.Rat).Mul(integer(2), new(big.Rat).Abs(x)))
-	y := new(big.Rat).Quo(new(big.Rat).Sub(integer(1), e), new(big.Rat).Add(integer(1), e))
-	if x.Sign() < 0 {
-		y.Neg(y)
+	return nil, false
+}
+
+// slowUnary applies a function of one number to all elements; known is false for other operations.
+func slowUnary(n *ir.Node, x value) (y []*big.Rat, known bool) {
+	f := slowFunction
+	if IsTable(n) {
+		f = func(n *ir.Node, v *big.Rat) (*big.Rat, bool) {
+			y, known := slowTable(n, v)
+			return beyond(n.Type, y), known
+		}
 	}
-	return y
+	if _, known := f(n, new(big.Rat)); !known {
+		return nil, false
+	}
+	return once(x, func(v *big.Rat) *big.Rat {
+		y, _ := f(n, v)
+		return y
+	}), true
 }
 
 func largest(a, b *big.Rat) *big.Rat {
