@@ -28,5 +28,5 @@ var Checks = []Check{
 	{"concrete", "only ir/format asks which format there is", concrete},
 	{"identity", "only frontends, rooms of operations and rewrites about them ask which operation a node is", identity},
 	{"vocabulary", "names use the words of docs/architecture.md in their one sense", vocabulary},
-	{"readme", "README.md's commands exist, and it shows each command", readme},
+	{"manual", "commands in README.md and docs/ exist, and docs/commands.md shows each command", manual},
 }

@@ -227,12 +227,17 @@ var planted = map[string][]struct {
 		{"short", layerPage(strings.SplitAfter(layerText(), "\n")[0]), "layer 2 is"},
 		{"good", layerPage(layerText()), ""},
 	},
-	"readme": {
-		{"target", readmeTree("    make nothing\n    lathe run\n"), "make nothing: no such target"},
-		{"command", readmeTree("    lathe runn x\n    lathe run\n"), "lathe runn: no such command"},
-		{"file", readmeTree("    lathe run examples/none/model.onnx\n"), "examples/none/model.onnx does not exist"},
-		{"not shown", readmeTree("lathe run\n"), "does not show lathe run"},
-		{"good", readmeTree("make nothing\n```\n$ make test\nlathe run examples/a/m.onnx --x examples/a\n```\n"), ""},
+	"manual": {
+		{"target", manualTree("README.md", "    make nothing\n"), "make nothing: no such target"},
+		{"command", manualTree("docs/area.md", "    lathe runn x\n"), "lathe runn: no such command"},
+		{"file", manualTree("docs/commands.md", "    lathe run examples/none/model.onnx\n"),
+			"examples/none/model.onnx does not exist"},
+		{"not shown", manualTree("docs/commands.md", "lathe run\n"), "does not show lathe run"},
+		{"good", manualTree("docs/commands.md",
+			"make nothing\n```\n$ make test\nlathe run examples/a/m.onnx --x examples/a\n```\n"), ""},
+		{"variable", manualTree("README.md", "    lathe run examples/$m/model.onnx\n    make -C examples/a\n"), ""},
+		{"elsewhere", manualTree("docs/emitted.md", "    make icarus\n"), ""},
+		{"another page", manualTree("docs/area.md", "lathe run\n"), ""},
 	},
 }
 
@@ -274,9 +279,9 @@ func test(text string) map[string]string {
 	return map[string]string{"ir/a_test.go": "package ir\n\nimport \"testing\"\n\n" + text + "\n"}
 }
 
-func readmeTree(text string) map[string]string {
+func manualTree(page, text string) map[string]string {
 	return map[string]string{
-		"README.md": text, "Makefile": "test: setup\n\tgo test\n", "examples/a/m.onnx": "\x00",
+		page: text, "Makefile": "test: setup\n\tgo test\n", "examples/a/m.onnx": "\x00",
 		"internal/cli/run.go": "package cli\n\nvar c = C{\n\tUse: \"run MODEL\",\n}\n",
 	}
 }
