@@ -24,7 +24,7 @@ type Budget struct {
 }
 
 // capacity is what a part has.
-func capacity(f *target.FPGA) Budget { return Budget{f.LUT, f.FF, f.DSP, f.BRAM, f.URAM} }
+func capacity(d *target.Device) Budget { return Budget{d.LUT, d.FF, d.DSP, int(d.RAM36()), d.URAM} }
 
 // resource is one kind of cells, as a design takes it and as it is bounded.
 type resource struct {

@@ -83,12 +83,12 @@ func (p *planParser) ram(path, key string, text *string, words []string) string 
 		return word
 	}
 	var parts []string
-	for _, f := range target.All() {
-		if f.URAM > 0 {
-			parts = append(parts, f.Device)
+	for _, d := range target.All() {
+		if d.URAM > 0 {
+			parts = append(parts, d.Name)
 		}
 	}
-	p.fail(path, "%s = \"ultra\": %s has no UltraRAM", key, p.fpga.Device).Hint = fmt.Sprintf(
+	p.fail(path, "%s = \"ultra\": %s has no UltraRAM", key, p.fpga.Name).Hint = fmt.Sprintf(
 		`say %s = "block", or take a part that has it: %s`, key, strings.Join(parts, ", "))
 	return word
 }

@@ -11,8 +11,8 @@ import (
 // dsp is the word for what multiplies; only UltraScale+ has the DSPs of a chain.
 func (p *planParser) dsp(path string, text *string) string {
 	word := dspWords[p.word(path, text, dspWords)]
-	if word == "chain" && p.fpga.Yosys != "xcup" {
-		p.fail(path, `dsp = "chain": %s has no DSP48E2`, p.fpga.Device).Hint = `use "one", or a part of UltraScale+`
+	if word == "chain" && !p.fpga.Family.DSP.Chain {
+		p.fail(path, `dsp = "chain": %s has no DSP48E2`, p.fpga.Name).Hint = `use "one", or a part of UltraScale+`
 	}
 	return word
 }

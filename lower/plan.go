@@ -31,7 +31,7 @@ type Plan struct {
 
 // Target is the device and its clock.
 type Target struct {
-	FPGA target.FPGA
+	FPGA target.Device
 	// Stated says that the plan names the part, and not only the default: then designs of the balance mode must fit.
 	Stated   bool
 	ClockMHz float64

@@ -36,7 +36,7 @@ type planParser struct {
 	errs  diag.List
 	round format.Round
 	over  format.Over
-	fpga  *target.FPGA
+	fpga  *target.Device
 }
 
 // ParsePlan reads a plan; name stands in messages. What the plan does not say is as in DefaultPlan. All mistakes are

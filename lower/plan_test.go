@@ -75,7 +75,7 @@ func TestParsePlan(t *testing.T) {
 		"rule 1 bias":  {q.Rules[1].Bias.Pattern.String(), "fixed(16,round=away,over=wrap)"},
 		"rule 1 from":  {q.Rules[1].DataOut.From, `plan.toml:23 [[quantize.rule]] regex = "^out$"`},
 		"calibrate":    {q.Calibrate.String(), calib.Percentile.String()},
-		"device":       {p.Target.FPGA.Device, "xc7z020"},
+		"device":       {p.Target.FPGA.Name, "xc7z020"},
 		"mode":         {p.Fold.Mode + " " + p.Fold.From, `unroll plan.toml:26 [fold] mode = "unroll"`},
 		"fold from":    {p.Fold.Rules[0].From, `plan.toml:28 [[fold.rule]] name = "conv1"`},
 		"input":        {p.Inputs[0].Format.Pattern.String(), "ufixed(8,8,round=away,over=sym)"},
@@ -125,7 +125,7 @@ func TestEmptyPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := DefaultPlan()
-	if p.Quantize.Data != d.Quantize.Data || p.Fold.Mode != "lean" || p.Target != d.Target || d.Target.FPGA.Device == "" {
+	if p.Quantize.Data != d.Quantize.Data || p.Fold.Mode != "lean" || p.Target != d.Target || d.Target.FPGA.Name == "" {
 		t.Errorf("%+v", p)
 	}
 	if f, ok := p.Quantize.Data.Pattern.Open(); !ok || f != (format.Fixed{W: 8, Signed: true}) {

@@ -79,7 +79,7 @@ func (t *planText) head(saved bool) {
 func (t *planText) target() {
 	f := t.plan.Target.FPGA
 	t.line("\n[target]")
-	t.key(t.plan.Target.Stated, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Family, grouped(f.LUT),
+	t.key(t.plan.Target.Stated, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Series, grouped(f.LUT),
 		grouped(f.DSP), grouped(f.BRAM)))
 	t.key(true, "clock_mhz", t.plan.Target.ClockMHz, "hoped for; cycles become seconds by it")
 	t.key(t.plan.Target.StreamMHz > 0, "stream_clock_mhz", t.plan.Target.StreamMHz,

@@ -104,7 +104,7 @@ func (r *Report) Cost() rtl.Cost {
 }
 
 // warnPart says what a part has too little of, and which unit takes most of it.
-func (r *Report) warnPart(part *target.FPGA) {
+func (r *Report) warnPart(part *target.Device) {
 	of := func(c rtl.Cost) []resource { return capacity(part).resources(c) }
 	for i, all := range of(r.Cost()) {
 		if all.has <= all.most {
@@ -113,7 +113,7 @@ func (r *Report) warnPart(part *target.FPGA) {
 		most := slices.MaxFunc(r.Units, func(a, b UnitReport) int {
 			return cmp.Compare(of(a.Cost)[i].has, of(b.Cost)[i].has)
 		})
-		r.warn("%s has %d %s, and %d are predicted, %d of them for %s (%s)", part.Device, all.most, all.name, all.has,
+		r.warn("%s has %d %s, and %d are predicted, %d of them for %s (%s)", part.Name, all.most, all.name, all.has,
 			of(most.Cost)[i].has, most.Node, most.Module)
 	}
 }

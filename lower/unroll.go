@@ -21,8 +21,7 @@ const (
 // usualSums are the defaults of [unroll]: the least hardware.
 var usualSums = ir.Sums{StageLevels: dot.StageLevels, Effort: cmvm.DefaultEffort, LUT: 6}
 
-// familyWords are the LUTs that stand in front of carries: of six inputs in the series that the plan's parts belong to,
-// of four in ECP5 and iCE40.
+// familyWords are the LUTs that stand in front of carries, of six inputs or of four: the part's, unless the plan says.
 var familyWords = []string{"lut6", "lut4"}
 
 // unrolled reads how the sums of unrolled layers are built.
@@ -62,7 +61,9 @@ func (p *planParser) unrolled(u *unrollFile, fold *FoldPlan) {
 	if *u != (unrollFile{}) {
 		fold.SumsFrom = p.at.pos("unroll") + " [unroll]"
 	}
-	out.LUT = []int{6, 4}[p.word("unroll.family", u.Family, familyWords)]
+	if out.LUT = p.fpga.Family.Inputs; u.Family != nil {
+		out.LUT = []int{6, 4}[p.word("unroll.family", u.Family, familyWords)]
+	}
 }
 
 // unrolled writes them.

@@ -15,6 +15,7 @@ import (
 
 	"lathe/emit"
 	"lathe/internal/diag"
+	"lathe/ir/target"
 	"lathe/rtl"
 )
 
@@ -232,13 +233,15 @@ func image(stream []byte, size int) []byte {
 }
 
 // Makefile returns the Makefile of the folder: with targets that simulate if there is a testbench, with others to lint
-// and to count cells in any case. family is the value of -family of Yosys' synth_xilinx.
-func Makefile(d *emit.Design, family string, simulates bool) (rtl.File, error) {
+// and to count cells in any case. device is the one whose cells are counted.
+func Makefile(d *emit.Design, device *target.Device, simulates bool) (rtl.File, error) {
 	data := struct {
-		Top, Version, Family string
-		Bench                []string
-		Core                 int
-	}{Top: d.Top, Version: d.Version, Family: family, Core: coreHalf(d)}
+		Top, Version, Count string
+		Vivado              bool
+		Bench               []string
+		Core                int
+	}{Top: d.Top, Version: d.Version, Count: device.Family.Yosys.Line(*device, "$(TOP)", false, false),
+		Vivado: device.Family.Vivado(), Core: coreHalf(d)}
 	if simulates {
 		for _, m := range append(used(d), d.Top+"_tb") {
 			data.Bench = append(data.Bench, folder+m+".sv")

@@ -14,6 +14,7 @@ import (
 	"lathe/emit"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/target"
 	"lathe/rtl"
 )
 
@@ -212,8 +213,17 @@ func readme(d *emit.Design) (string, error) {
 		Top                     string
 		Bench, Makefile, Vivado []string
 		Memory                  *emit.Memory
-	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory})
+		Routed                  string
+	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory, routed(d)})
 	return s.String(), err
+}
+
+// routed is the part of d if open tools place and route it, else "".
+func routed(d *emit.Design) string {
+	if part, err := target.Find(d.Part); err == nil && part.Routed() {
+		return d.Part
+	}
+	return ""
 }
 
 // cell escapes what would break a table.

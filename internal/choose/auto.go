@@ -216,9 +216,9 @@ func (t *Study) share(p *Point) float64 {
 	return shareOf(p.Cost, &t.Plan.Target.FPGA)
 }
 
-func shareOf(c *Cost, part *target.FPGA) float64 {
+func shareOf(c *Cost, part *target.Device) float64 {
 	return float64(c.LUT)/float64(max(1, part.LUT)) + float64(c.DSP)/float64(max(1, part.DSP)) +
-		c.BRAM/float64(max(1, part.BRAM))
+		c.BRAM/part.RAM36()
 }
 
 // candidate measures a plan and adds it, with its text.

@@ -22,7 +22,6 @@ import (
 
 func (a *App) area() *cobra.Command {
 	var s sourceFlags
-	var family string
 	var noDSP bool
 	var timeout time.Duration
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
@@ -32,7 +31,6 @@ func (a *App) area() *cobra.Command {
 		Example: "  lathe area out/\n  lathe area model.onnx --fps 1e5", Args: exactly("DIR|MODEL")}
 	s.add(c, true)
 	s.choices.add(c)
-	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the part unless given")
 	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
 	c.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "for Yosys; large unrolled designs need more")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -50,13 +48,12 @@ func (a *App) area() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if family == "" {
-			if family, err = familyOf(s.source, dir); err != nil {
-				return err
-			}
+		device, err := deviceOf(s.source, dir)
+		if err != nil {
+			return err
 		}
-		r, err := area.Count(c.Context(), dir, files, top, area.Options{Family: family, NoDSP: noDSP,
-			Timeout: timeout, Progress: p.yosys()})
+		r, err := area.Count(c.Context(), dir, files, top, area.Options{Device: device, NoDSP: noDSP, Timeout: timeout,
+			Progress: p.yosys()})
 		p.finish()
 		if err != nil {
 			return err
@@ -89,24 +86,19 @@ func predict(r *area.Report, dir string) {
 	r.Predict(made.Core, costs)
 }
 
-// familyOf is the family of the part that the user names or, without one, of that for which the design in dir was made.
-func familyOf(s driver.Source, dir string) (string, error) {
+// deviceOf is the part that the user names or, without one, that for which the design in dir was made.
+func deviceOf(s driver.Source, dir string) (*target.Device, error) {
 	plan, err := s.ReadPlan()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	part := plan.Target.FPGA
 	var made struct{ Part string }
 	if text, err := os.ReadFile(filepath.Join(dir, "design.json")); s.Plan == "" && s.Settings.Part == nil && err == nil {
 		if json.Unmarshal(text, &made) == nil && made.Part != "" {
-			found, err := target.Find(made.Part)
-			if err != nil {
-				return "", err
-			}
-			part = *found
+			return target.Find(made.Part)
 		}
 	}
-	return part.Yosys, nil
+	return &plan.Target.FPGA, nil
 }
 
 // designFolder is the folder itself, or a temporary one into which the model is emitted.
@@ -115,7 +107,7 @@ func (a *App) designFolder(ctx context.Context, s *sourceFlags, arg string, p *p
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		s.source.Settings = s.choices.settings()
 		if given := s.source.Settings; given != (lower.Settings{Part: given.Part}) {
-			return "", nil, usagef("the design in %s is made: only --part, --family and --nodsp apply to it", arg)
+			return "", nil, usagef("the design in %s is made: only --part and --nodsp apply to it", arg)
 		}
 		return arg, func() {}, nil
 	}

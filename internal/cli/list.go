@@ -175,23 +175,17 @@ func listPasses() ([][]string, error) {
 }
 
 func listTargets() ([][]string, error) {
-	rows := [][]string{{"part", "family", "for", "lut", "lut_inputs", "ff", "dsp", "bram", "bram_kbit", "uram"}}
-	add := func(part, family, use string, counts ...int) {
-		row := []string{part, family, use}
-		for _, n := range counts {
+	rows := [][]string{{"part", "family", "route", "lut", "lut_inputs", "ff", "dsp", "bram", "bram_kbit", "uram"}}
+	for _, d := range target.All() {
+		route := "no"
+		if d.Routed() {
+			route = "nextpnr"
+		}
+		row := []string{d.Part, d.Series, route}
+		for _, n := range []int{d.LUT, d.Family.Inputs, d.FF, d.DSP, d.BRAM, d.Family.Memory.Kbit, d.URAM} {
 			row = append(row, strconv.Itoa(n))
 		}
 		rows = append(rows, row)
-	}
-	for _, t := range target.All() {
-		add(t.Part, t.Family, "plans", t.LUT, 6, t.FF, t.DSP, t.BRAM, 36, t.URAM)
-	}
-	for _, o := range target.Opens() {
-		_, family, _, err := target.FindOpen(o.Name)
-		if err != nil {
-			return nil, err
-		}
-		add(o.Name, family.Series, "route", o.LUT, 4, o.FF, o.DSP, o.BRAM, family.Kbit, 0)
 	}
 	return rows, nil
 }

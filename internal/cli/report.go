@@ -188,5 +188,5 @@ func countCells(ctx context.Context, hw *driver.Hardware, p *progress) (r *area.
 		return nil, err
 	}
 	return area.Count(ctx, folder, hw.Design.Sources(), hw.Design.Top, area.Options{
-		Family: hw.Plan.Target.FPGA.Yosys, Progress: p.yosys()})
+		Device: &hw.Plan.Target.FPGA, Progress: p.yosys()})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 	"lathe/sim/route"
 )
 
@@ -17,7 +18,7 @@ func (a *App) route() *cobra.Command {
 	o := route.Options{Tools: a.Env.routeTools()}
 	var clock float64
 	var bitstream string
-	c := &cobra.Command{Use: "route DIR --part ecp5-85k", Short: "place and route a design, and measure its clock",
+	c := &cobra.Command{Use: "route DIR", Short: "place and route a design, and measure its clock",
 		Long: "Maps the design in DIR, which emit-verilog wrote, with Yosys, and places and routes it with nextpnr, once\n" +
 			"for each seed. Prints the clock that the best of them reaches, the cells, and the slowest path\n" +
 			"with the layer of each hop. The design is routed without pins, on iCE40 in a ring of registers, unless\n" +
@@ -25,16 +26,14 @@ func (a *App) route() *cobra.Command {
 			"result, route.json, and the floor plan, route.svg. With --clock, exit status 1 where it is not reached.",
 		Example: "  lathe route out/ --part ecp5-85k --seeds 4 --json routed.json", Args: exactly("DIR")}
 	f := c.Flags()
-	f.StringVar(&o.Part, "part", "", "the device, see lathe list targets; ecp5-85k-8 is ecp5-85k in its fastest grade")
+	f.StringVar(&o.Part, "part", "", "the device, see lathe list targets; ecp5-85k-8 is ecp5-85k in its fastest grade; "+
+		"without it that for which the design was made")
 	f.IntVar(&o.Seeds, "seeds", 2, "placements to try")
 	f.Float64Var(&clock, "clock", 0, "demanded clock in MHz; without it placement aims at 200")
 	f.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "for Yosys, and for each seed")
 	f.StringVar(&bitstream, "bitstream", "", "file for a bitstream of the best placement; the design then gets pins")
 	f.StringVar(&o.PinFile, "pins", "", "file that fixes pins: LPF for ECP5, PCF for iCE40")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := required(c, "part"); err != nil {
-			return err
-		}
 		if o.Seeds < 1 || clock != 0 && !(clock >= 1 && clock <= 2000) || o.Timeout <= 0 {
 			return usagef("--seeds and --timeout must be positive, and --clock lie within 1..2000")
 		}
@@ -48,7 +47,7 @@ func (a *App) route() *cobra.Command {
 		o.ClockMHz, o.Progress = clock, func(step string) { p.Report(step, 0, 0) }
 		r, err := route.Route(c.Context(), args[0], o)
 		p.finish()
-		if diag.CodeOf(err) == "L0770" { // the part is unknown
+		if c.Flags().Changed("part") && diag.CodeOf(err) == target.CodeUnknown {
 			return &usageError{err}
 		}
 		if err != nil {

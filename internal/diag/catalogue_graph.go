@@ -121,7 +121,7 @@ var plans = []Entry{
 	{"L0412", "The lanes do not divide the dimension they work on.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
 			"-- plan.toml --\n[[fold.rule]]\nop = \"linear\"\nin_lanes = 5"},
-	{"L0413", "The plan names an unknown part.",
+	{"L0413", "The part, of the plan or of `--part`, is unknown.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[target]\npart = \"xcku5q\""},
 	{"L0414", "An operation has no hardware in this version.",
 		"an operation without a module"},

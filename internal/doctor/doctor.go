@@ -97,7 +97,9 @@ func Check(ctx context.Context, env Env) []Finding {
 		all = append(all, p.check(ctx, there))
 	}
 	for _, f := range target.Families() {
-		all = append(all, nextpnr(env, f))
+		if f.Router != nil {
+			all = append(all, nextpnr(env, f.Router))
+		}
 	}
 	return append(all, gpu(ctx, env))
 }
@@ -205,13 +207,13 @@ func nvrtc(env Env) Finding {
 }
 
 // nextpnr looks for the package of a family of FPGAs.
-func nextpnr(env Env, family target.Family) Finding {
+func nextpnr(env Env, router *target.Router) Finding {
 	f := Finding{
-		Name: "nextpnr-" + family.Name,
-		Cost: "no place and route for " + family.Name + ": `lathe route`",
+		Name: "nextpnr-" + router.Package,
+		Cost: "no place and route for " + router.Package + ": `lathe route`",
 		Fix:  "run scripts/setup --route, which needs a network once and exists for Linux on x86-64",
 	}
-	folder, version, err := family.Installed(env.Route)
+	folder, version, err := router.Installed(env.Route)
 	if err != nil {
 		return f
 	}

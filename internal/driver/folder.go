@@ -39,8 +39,8 @@ func (h *Hardware) AffordableVectors() int {
 }
 
 // Complete adds to the design what makes its folder stand on its own: testbench with the samples and the results of the
-// reference, Makefile, scripts for Vivado, report.html. Without samples there is no testbench. model is the path of the
-// model.
+// reference, Makefile, report.html, and scripts for Vivado if that knows the part. Without samples there is no
+// testbench. model is the path of the model.
 func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sample) error {
 	d := h.Design
 	d.Extra = nil
@@ -53,13 +53,15 @@ func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sam
 			return err
 		}
 	}
-	makefile, err := bench.Makefile(d, h.Plan.Target.FPGA.Yosys, len(samples) > 0)
+	makefile, err := bench.Makefile(d, &h.Plan.Target.FPGA, len(samples) > 0)
 	if err != nil {
 		return err
 	}
-	scripts, err := vivado.Files(d)
-	if err != nil {
-		return err
+	var scripts []rtl.File
+	if h.Plan.Target.FPGA.Family.Vivado() {
+		if scripts, err = vivado.Files(d); err != nil {
+			return err
+		}
 	}
 	facts, err := h.Report(ctx, model, Measured{Missing: []string{NotMeasured}})
 	if err != nil {

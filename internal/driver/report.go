@@ -48,8 +48,8 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 	}
 	r := &report.Report{Name: d.Name, Model: filepath.Base(model), Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz,
 		Top: d.Top, Core: d.Core, Missing: m.Missing, Picture: picture, Precision: m.Precision, Widths: m.Widths,
-		Device: report.Device{Name: fpga.Device, Family: fpga.Family, LUT: fpga.LUT, FF: fpga.FF, DSP: fpga.DSP,
-			BRAM: float64(fpga.BRAM)}}
+		Device: report.Device{Name: fpga.Name, Family: fpga.Series, LUT: fpga.LUT, FF: fpga.FF, DSP: fpga.DSP,
+			BRAM: fpga.RAM36()}}
 	for _, n := range h.Scheduled.Nodes {
 		if n.IsConst() {
 			r.Parameters += n.Type.Elems()

@@ -18,7 +18,7 @@ func NeedRoute(t testing.TB, family string) string {
 	Need(t, "yosys", "python3")
 	dir, err := filepath.Abs(filepath.Join(cacheDir(os.Getenv), "route"))
 	if err == nil {
-		_, _, err = target.Family{Name: family}.Installed(dir)
+		_, _, err = (&target.Router{Package: family}).Installed(dir)
 	}
 	if err != nil {
 		message{fmt.Sprintf("%s needs %s (scripts/setup --route puts it there)", t.Name(), err), inCI()}.end(t)

@@ -10,66 +10,103 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	for _, c := range []struct{ part, device, name string }{
-		{Default, "xcku5p", Default},
-		{"xc7z020clg400-1", "xc7z020", "xc7z020clg400-1"},
-		{"xcku5p-ffva676-1-i", "xcku5p", "xcku5p-ffva676-1-i"},
-		{"xc7a35t", "xc7a35t", "xc7a35tcpg236-1"},
-		{"XC7A100TCSG324-1", "xc7a100t", "xc7a100tcsg324-1"},
+	for _, c := range []struct{ part, device, name, speed string }{
+		{Default, "xcku5p", Default, ""},
+		{"xc7z020clg400-1", "xc7z020", "xc7z020clg400-1", ""},
+		{"xcku5p-ffva676-1-i", "xcku5p", "xcku5p-ffva676-1-i", ""},
+		{"xc7a35t", "xc7a35t", "xc7a35tcpg236-1", ""},
+		{"XC7A100TCSG324-1", "xc7a100t", "xc7a100tcsg324-1", ""},
+		{"ecp5-85k", "ecp5-85k", "ecp5-85k", "6"},
+		{"ECP5-85k-8", "ecp5-85k", "ecp5-85k-8", "8"},
+		{"gowin-gw1nr-9", "gowin-gw1nr-9", "gowin-gw1nr-9", ""},
 	} {
-		f, err := Find(c.part)
+		d, err := Find(c.part)
 		if err != nil {
 			t.Errorf("%s: %v", c.part, err)
 			continue
 		}
-		if f.Device != c.device || f.Part != c.name {
-			t.Errorf("%s: got %s, %s", c.part, f.Device, f.Part)
+		if d.Name != c.device || d.Part != c.name || d.Speed != c.speed {
+			t.Errorf("%s: got %s, %s, speed %q", c.part, d.Name, d.Part, d.Speed)
 		}
 	}
 }
 
 func TestUnknownPart(t *testing.T) {
-	_, err := Find("xcku6p-ffvb676-2-e")
-	if diag.CodeOf(err) != "L0413" || !strings.Contains(err.Error(), Default) {
-		t.Errorf("near miss: %v", err)
-	}
-	_, err = Find("zzz")
-	if diag.CodeOf(err) != "L0413" || !strings.Contains(err.Error(), "xc7z020") {
-		t.Errorf("far miss: %v", err)
+	for part, hint := range map[string]string{"xcku6p-ffvb676-2-e": Default, "ecp5-84k": "ecp5-85k",
+		"ecp5-85k-9": "ecp5-85k", "zzz": "xc7z020", "ice40": "gowin-gw2a-18"} {
+		if _, err := Find(part); diag.CodeOf(err) != CodeUnknown || !strings.Contains(err.Error(), hint) {
+			t.Errorf("%s: %v", part, err)
+		}
 	}
 }
 
 // TestTable holds the literals to what must be true of any device, so that a slip of a column shows.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, f := range All() {
-		if seen[f.Device] || !strings.HasPrefix(f.Part, f.Device) || f.Family == "" {
-			t.Errorf("%+v: names", f)
+	for _, d := range All() {
+		if found, err := Find(d.Part); err != nil || found.Name != d.Name || seen[d.Name] || d.Series == "" {
+			t.Errorf("%+v: names: %v", d, err)
 		}
-		seen[f.Device] = true
-		if f.FF != 2*f.LUT || f.DSP < 1 || f.DSP > f.LUT/10 || f.BRAM < 1 || f.BRAM > f.DSP {
-			t.Errorf("%+v: counts out of proportion", f)
+		seen[d.Name] = true
+		least := 100
+		if d.Family.Vivado() {
+			least = 10
 		}
-		if (f.Yosys == "xcup") != strings.Contains(f.Family, "UltraScale+") {
-			t.Errorf("%+v: family", f)
+		if d.LUT < 5_000 || d.FF < d.LUT/2 || d.FF > 2*d.LUT || d.DSP > d.LUT/least || d.BRAM < 1 || d.BRAM > d.LUT/100 {
+			t.Errorf("%+v: counts out of proportion", d)
 		}
-		if f.Yosys == "xc7" && f.URAM != 0 {
-			t.Errorf("%+v: series 7 has no URAM", f)
+		if d.Family.Vivado() && (d.FF != 2*d.LUT || d.DSP < 1 || d.BRAM > d.DSP) {
+			t.Errorf("%+v: counts out of proportion", d)
+		}
+		if (d.Family == ultraScalePlus) != strings.Contains(d.Series, "UltraScale+") {
+			t.Errorf("%+v: family", d)
+		}
+		if d.URAM > 0 && d.Family.Memory.Ultra == 0 {
+			t.Errorf("%+v: its family has no UltraRAM", d)
+		}
+		if d.Routed() != (d.Place != "") || d.Routed() && d.Sold == "" {
+			t.Errorf("%+v: place and route", d)
 		}
 	}
 }
 
-// TestOpens is TestTable for the parts that open tools route.
-func TestOpens(t *testing.T) {
-	seen := map[string]bool{}
-	for _, o := range Opens() {
-		_, f, _, err := FindOpen(o.Name)
-		if err != nil || seen[o.Name] || f.Series == "" || f.Kbit < 1 {
-			t.Errorf("%+v: %v, family %+v", o, err, f)
+// TestFamilies: every family has a device, and every device one of the families.
+func TestFamilies(t *testing.T) {
+	devices := map[*Family]int{}
+	for _, d := range All() {
+		devices[d.Family]++
+	}
+	for _, f := range Families() {
+		if devices[f] == 0 {
+			t.Errorf("%s has no device", f.Name)
 		}
-		seen[o.Name] = true
-		if o.LUT < 5_000 || o.FF > o.LUT || o.FF < o.LUT/2 || o.DSP > o.LUT/100 || o.BRAM < 1 || o.BRAM > o.LUT/100 {
-			t.Errorf("%+v: counts out of proportion", o)
+		delete(devices, f)
+		if (f.DSP.Cell == "") != (f.DSP.Least == 0) || f.DSP.A < f.DSP.B || f.Inputs != 4 && f.Inputs != 6 {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(devices) > 0 {
+		t.Errorf("%d families are not listed", len(devices))
+	}
+}
+
+func TestCommand(t *testing.T) {
+	for _, c := range []struct {
+		part      string
+		flat, lut bool
+		want      string
+	}{
+		{Default, false, false, "synth_xilinx -family xcup -top t -noiopad -noclkbuf -nowidelut"},
+		{"xc7a35t", true, true, "synth_xilinx -family xc7 -top t -noiopad -noclkbuf -nowidelut -nodsp -flatten"},
+		{"ecp5-85k", false, true, "synth_ecp5 -top t -nodsp -noflatten"},
+		{"ice40-up5k", true, false, "synth_ice40 -device u -dsp -top t"},
+	} {
+		d, err := Find(c.part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Family.Yosys.Line(*d, "t", c.flat, c.lut); got != c.want {
+			t.Errorf("%s: %s, want %s", c.part, got, c.want)
 		}
 	}
 }

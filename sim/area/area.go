@@ -18,6 +18,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/ir/target"
 	"lathe/rtl"
 	"lathe/sim/area/paths"
 )
@@ -34,13 +35,13 @@ const (
 
 // Options of a count; the zero value is the usual count.
 type Options struct {
-	Family  string        // Yosys family, default "xcup" (UltraScale+)
-	NoDSP   bool          // multipliers in LUTs, for figures of fully unrolled designs
-	Flatten bool          // one flat netlist: smaller counts across boundaries, no instances, much slower
-	Paths   bool          // find the longest paths, too
-	Timeout time.Duration // default 10 minutes
-	Yosys   string        // command, default "yosys" in PATH
-	LogDir  string        // parent of the folder that keeps script and log of a failed run, default os.TempDir()
+	Device  *target.Device // whose cells are counted, default target.Default (UltraScale+)
+	NoDSP   bool           // multipliers in LUTs, for figures of fully unrolled designs
+	Flatten bool           // one flat netlist: smaller counts across boundaries, no instances, much slower
+	Paths   bool           // find the longest paths, too
+	Timeout time.Duration  // default 10 minutes
+	Yosys   string         // command, default "yosys" in PATH
+	LogDir  string         // parent of the folder that keeps script and log of a failed run, default os.TempDir()
 	// Progress, if not nil, hears how many of the steps of a count Yosys has begun.
 	Progress func(done, total int)
 }
@@ -81,14 +82,18 @@ type Report struct {
 // names are found beside the file that reads them. dir is not written to. top is the module to count.
 // Errors are *diag.Error with one of the codes above; where Yosys ran, a note names the file with its whole output.
 func Count(ctx context.Context, dir string, files []string, top string, opts Options) (*Report, error) {
-	if opts.Family == "" {
-		opts.Family = "xcup"
+	device := opts.Device
+	if device == nil {
+		var err error
+		if device, err = target.Find(target.Default); err != nil {
+			return nil, err
+		}
 	}
 	r, err := begin(ctx, dir, files, top, opts)
 	if err != nil {
 		return nil, err
 	}
-	flags := synthesis(top, opts)
+	flags := device.Family.Yosys.Line(*device, top, opts.Flatten, opts.NoDSP)
 	if err := r.yosys(ctx, r.script(flags, opts.Paths)); err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func begin(ctx context.Context, dir string, files []string, top string, opts Opt
 		return nil, diag.New(CodeInput, dir, "%v", err)
 	}
 	files = slices.Sorted(slices.Values(files)) // Yosys maps a few LUTs differently when it reads files in another order
-	if err := checkNames(dir, files, top, opts.Family); err != nil {
+	if err := checkNames(dir, files, top); err != nil {
 		return nil, err
 	}
 	modules, err := declared(dir, files)
@@ -135,7 +140,6 @@ func begin(ctx context.Context, dir string, files []string, top string, opts Opt
 // folder, which is then the caller's to remove. Errors are those of Count.
 func Synthesize(ctx context.Context, dir string, files []string, top, commands string, opts Options) (folder,
 	version string, err error) {
-	opts.Family = "xcup" // which the commands do not ask for
 	r, err := begin(ctx, dir, files, top, opts)
 	if err != nil {
 		return "", "", err
@@ -146,19 +150,6 @@ func Synthesize(ctx context.Context, dir string, files []string, top, commands s
 	r.writeHierarchy(&b)
 	b.WriteString(commands)
 	return r.folder, r.version, r.yosys(ctx, b.String())
-}
-
-// synthesis is the one command of a count. No pads and clock buffers: the design is a block inside a chip.
-// -nowidelut, since packing into wide multiplexers makes LUT counts jump for no gain.
-func synthesis(top string, opts Options) string {
-	flags := "synth_xilinx -family " + opts.Family + " -top " + top + " -noiopad -noclkbuf -nowidelut"
-	if opts.NoDSP {
-		flags += " -nodsp"
-	}
-	if opts.Flatten {
-		flags += " -flatten"
-	}
-	return flags
 }
 
 // script reads the files, maps, and writes the count of each module and the instances of the design's own modules.
@@ -202,7 +193,7 @@ var (
 )
 
 // checkNames lets nothing into the script that could end a command there.
-func checkNames(dir string, files []string, top, family string) error {
+func checkNames(dir string, files []string, top string) error {
 	if len(files) == 0 {
 		return diag.New(CodeInput, "", "no Verilog files to count")
 	}
@@ -217,9 +208,6 @@ func checkNames(dir string, files []string, top, family string) error {
 	}
 	if !plainName.MatchString(top) {
 		return diag.New(CodeInput, "", "%q is not a module name", top)
-	}
-	if !plainName.MatchString(family) {
-		return diag.New(CodeInput, "", "%q is not a Yosys family", family).WithHint("use xcup or xc7")
 	}
 	return nil
 }

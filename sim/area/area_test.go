@@ -133,7 +133,6 @@ func TestFailures(t *testing.T) {
 		{"tool", "module top; endmodule\n", "top", Options{Yosys: "no-such-yosys"}, CodeNoTool, "scripts/setup"},
 		{"not Yosys", "module top; endmodule\n", "top", Options{Yosys: "true"}, CodeNoTool, "version"},
 		{"command in name", "module top; endmodule\n", "top; shell", Options{}, CodeInput, "top; shell"},
-		{"command in family", "module top; endmodule\n", "top", Options{Family: "xc7;"}, CodeInput, "xc7;"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

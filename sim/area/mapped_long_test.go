@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lathe/internal/tools"
+	"lathe/ir/target"
 	"lathe/sim/area/paths"
 )
 
@@ -32,8 +33,12 @@ type figures struct {
 // mapped counts the cells of a flat netlist without DSPs. Yosys takes minutes: what it and the code here made of the
 // same texts before, under the same command, is kept in the cache folder.
 func mapped(t *testing.T, dir string, files []string, top string) *figures {
-	opts := Options{Family: "xcup", Flatten: true, NoDSP: true, Timeout: time.Hour}
-	commands := synthesis(top, opts) + "\nwrite_json netlist\n"
+	opts := Options{Flatten: true, NoDSP: true, Timeout: time.Hour}
+	device, err := target.Find(target.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := device.Family.Yosys.Line(*device, top, true, true) + "\nwrite_json netlist\n"
 	path := filepath.Join(tools.CacheDir(t), "area", key(t, dir, files, commands))
 	f := new(figures)
 	if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, f) == nil {

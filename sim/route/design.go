@@ -22,6 +22,7 @@ import (
 type design struct {
 	Top   string `json:"top"`
 	Core  string `json:"core"`
+	Part  string `json:"part"`
 	Units []unit `json:"units"`
 	// Clock and Streams are the clocks that the plan wishes for, in MHz; 0 where it says nothing of one.
 	Clock   float64 `json:"clock_mhz"`

@@ -25,10 +25,10 @@ type kind struct {
 func (n *nextpnr) kinds() []kind {
 	const lanes = "give it fewer lanes (out_lanes = %d in a [[fold.rule]])"
 	return []kind{
-		{n.family.LUT, "LUTs", func(c rtl.Cost) int { return c.LUT }, lanes},
-		{n.family.FF, "flip-flops", func(c rtl.Cost) int { return c.FF }, lanes},
-		{n.family.DSP, "multipliers", func(c rtl.Cost) int { return c.DSP }, lanes},
-		{n.family.BRAM, "memory blocks", func(c rtl.Cost) int { return c.BRAM },
+		{n.router.LUT, "LUTs", func(c rtl.Cost) int { return c.LUT }, lanes},
+		{n.router.FF, "flip-flops", func(c rtl.Cost) int { return c.FF }, lanes},
+		{n.router.DSP, "multipliers", func(c rtl.Cost) int { return c.DSP }, lanes},
+		{n.router.BRAM, "memory blocks", func(c rtl.Cost) int { return c.BRAM },
 			"give it fewer bits (weight or data in a [[quantize.rule]])"},
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,9 +24,8 @@ import (
 // nextpnr is the tool for one device, and the design that it works on.
 type nextpnr struct {
 	Options
-	part   target.Open
-	family target.Family
-	speed  string
+	part   *target.Device
+	router *target.Router
 	python string
 	// version is that of the installed package, "" where its description is lost.
 	version string
@@ -36,12 +34,13 @@ type nextpnr struct {
 	design  *design
 }
 
-func findNextpnr(o Options, part target.Open, family target.Family, speed string) (*nextpnr, error) {
+func findNextpnr(o Options, part *target.Device) (*nextpnr, error) {
 	missing := func(what string) error {
 		return diag.New(CodeNoTool, "", "place and route is not installed: %s", what).
 			WithHint("run scripts/setup --route, which needs a network once and exists for Linux on x86-64")
 	}
-	folder, version, err := family.Installed(o.Tools)
+	router := part.Family.Router
+	folder, version, err := router.Installed(o.Tools)
 	if err != nil {
 		return nil, missing("no " + folder)
 	}
@@ -49,29 +48,29 @@ func findNextpnr(o Options, part target.Open, family target.Family, speed string
 	if err != nil {
 		return nil, missing(err.Error())
 	}
-	return &nextpnr{Options: o, part: part, family: family, speed: speed, python: python, version: version}, nil
+	return &nextpnr{Options: o, part: part, router: router, python: python, version: version}, nil
 }
 
 // run places and routes with one seed.
 func (n *nextpnr) run(ctx context.Context, seed int) (*Report, error) {
-	args := slices.Clone(n.part.Args)
-	if n.speed != "" {
-		args = append(args, "--speed", n.speed)
+	args := strings.Fields(n.part.Place)
+	if n.part.Speed != "" {
+		args = append(args, "--speed", n.part.Speed)
 	}
 	if n.Bitstream {
-		args = append(args, n.family.Config, "routed.config")
+		args = append(args, n.router.Config, "routed.config")
 	}
 	if n.pins != nil {
-		for _, arg := range n.family.Constraints {
+		for _, arg := range n.router.Constraints {
 			args = append(args, strings.ReplaceAll(arg, "%s", pinCopy))
 		}
-	} else if n.family.Bare && !n.Bitstream {
+	} else if n.router.Bare && !n.Bitstream {
 		args = append(args, "--out-of-context")
 	}
 	args = append(args, "--json", "netlist.json", "--write", "routed.json", "--report", "report.json",
 		"--timing-allow-fail", "--freq", strconv.FormatFloat(cmp.Or(n.ClockMHz, aim), 'f', -1, 64), "--seed",
 		strconv.Itoa(seed), "--threads", "1")
-	if err := n.call(ctx, placer, "nextpnr_"+n.family.Name, args...); err != nil {
+	if err := n.call(ctx, placer, "nextpnr_"+n.router.Package, args...); err != nil {
 		return nil, err
 	}
 	r, err := n.read(seed)
@@ -89,7 +88,8 @@ const placer = "nextpnr"
 
 // call runs a program of the package, by its function.
 func (n *nextpnr) call(ctx context.Context, program, function string, args ...string) error {
-	start := fmt.Sprintf("import sys, yowasp_nextpnr_%s as p; sys.exit(p.run_%s(sys.argv[1:]))", n.family.Name, function)
+	start := fmt.Sprintf("import sys, yowasp_nextpnr_%s as p; sys.exit(p.run_%s(sys.argv[1:]))", n.router.Package,
+		function)
 	tool := child.Tool{Path: n.python, Args: append([]string{"-c", start}, args...), Folder: n.folder,
 		Log: n.log(program), Timeout: n.Timeout, Env: []string{"PYTHONPATH=" + n.Tools,
 			"YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"), "PYTHONDONTWRITEBYTECODE=1"}}
@@ -187,14 +187,14 @@ func (n *nextpnr) read(seed int) (*Report, error) {
 	r := &Report{Seed: seed, MHz: w.Fmax[clock].Achieved, Clocks: clocks}
 	used := map[string]int{}
 	for cell, u := range w.Utilization {
-		used[n.family.Kind(cell)] += u.Used
+		used[n.router.Kind(cell)] += u.Used
 	}
 	count := func(cell string) (int, int) { return used[cell], w.Utilization[cell].Available }
-	r.LUT, r.Holds.LUT = count(n.family.LUT)
-	r.FF, r.Holds.FF = count(n.family.FF)
-	r.DSP, r.Holds.DSP = count(n.family.DSP)
-	r.BRAM, r.Holds.BRAM = count(n.family.BRAM)
-	if n.family.Clocked != "" {
+	r.LUT, r.Holds.LUT = count(n.router.LUT)
+	r.FF, r.Holds.FF = count(n.router.FF)
+	r.DSP, r.Holds.DSP = count(n.router.DSP)
+	r.BRAM, r.Holds.BRAM = count(n.router.BRAM)
+	if n.router.Clocked != "" {
 		r.Holds.FF = r.Holds.LUT
 	}
 	netlist, err := readNetlist(filepath.Join(n.folder, "routed.json"))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"lathe/internal/diag"
 	"lathe/ir/target"
@@ -53,29 +54,30 @@ func (d *design) ports(dir string) ([]port, error) {
 // file of pins.
 func (n *nextpnr) ends(dir string, d *design) (ring, pins string, err error) {
 	switch {
-	case n.family.Config == "" && (n.Bitstream || n.PinFile != ""):
+	case n.router.Config == "" && (n.Bitstream || n.PinFile != ""):
 		return "", "", diag.New(CodeFamily, dir, "no bitstream is made, and no pins are fixed, for %s", n.part.Name).
 			WithHint("leave out --bitstream and --pins: the clock is measured without; or take a part of ECP5 or iCE40")
 	case n.PinFile != "":
-		if n.pins, err = d.readPins(dir, n.family.Name, n.PinFile); err != nil {
+		if n.pins, err = d.readPins(dir, n.router.Package, n.PinFile); err != nil {
 			return "", "", err
 		}
 		return "", Fixed, d.fitsPins(dir, n.part)
 	case n.Bitstream:
 		return "", Pinned, d.fitsPins(dir, n.part)
-	case n.family.Bare:
+	case n.router.Bare:
 		return "", Bare, nil
 	}
-	if ring, err = d.ring(dir); len(n.part.Sites) > 0 {
+	if ring, err = d.ring(dir); n.part.Sites != "" {
+		sites := strings.Fields(n.part.Sites)
 		for i, port := range d.ends {
-			n.pins = fmt.Appendf(n.pins, n.family.Locate+"\n", port, n.part.Sites[i])
+			n.pins = fmt.Appendf(n.pins, n.router.Locate+"\n", port, sites[i])
 		}
 	}
 	return ring, Ringed, err
 }
 
 // fitsPins is error L0779 where the wrapper has more signals than the part has pins.
-func (d *design) fitsPins(dir string, part target.Open) error {
+func (d *design) fitsPins(dir string, part *target.Device) error {
 	all, err := d.ports(dir)
 	if err != nil {
 		return err
@@ -108,13 +110,13 @@ func (n *nextpnr) keepConfig() error {
 
 // pack makes the bitstream of the best run.
 func (n *nextpnr) pack(ctx context.Context) ([]byte, error) {
-	n.Progress(n.family.Pack)
-	if err := n.call(ctx, n.family.Pack, n.family.Pack, "best.config", "best.bit"); err != nil {
+	n.Progress(n.router.Pack)
+	if err := n.call(ctx, n.router.Pack, n.router.Pack, "best.config", "best.bit"); err != nil {
 		return nil, err
 	}
 	bits, err := os.ReadFile(filepath.Join(n.folder, "best.bit"))
 	if err != nil {
-		return nil, n.unread(n.family.Pack, err)
+		return nil, n.unread(n.router.Pack, err)
 	}
 	return bits, nil
 }

@@ -29,19 +29,19 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 	for name, c := range all.Cells {
 		node := n.design.layer(owners[name].instance)
 		l := layers[node]
-		kind := n.family.Kind(c.Type)
+		kind := n.router.Kind(c.Type)
 		switch kind {
-		case n.family.LUT:
+		case n.router.LUT:
 			l.LUT++
-			if value, _ := c.Parameters[n.family.Clocked].(string); strings.Trim(value, "0") == "1" {
+			if value, _ := c.Parameters[n.router.Clocked].(string); strings.Trim(value, "0") == "1" {
 				l.FF++
 				r.FF++
 			}
-		case n.family.FF:
+		case n.router.FF:
 			l.FF++
-		case n.family.DSP:
+		case n.router.DSP:
 			l.DSP++
-		case n.family.BRAM:
+		case n.router.BRAM:
 			l.BRAM++
 		}
 		if at := bel.FindStringSubmatch(c.Attributes.Bel); at != nil {
@@ -51,7 +51,7 @@ func (n *nextpnr) placement(r *Report, all *netlist, owners map[string]owner) er
 			if group < 0 {
 				group = len(order)
 			}
-			large := kind == n.family.DSP || kind == n.family.BRAM
+			large := kind == n.router.DSP || kind == n.router.BRAM
 			plan.Cells = append(plan.Cells, plot.Placed{X: x, Y: y, Group: group, Large: large})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // holds are the cells of a part, by the table of parts.
 func holds(t *testing.T, part string) Cells {
 	t.Helper()
-	o, _, _, err := target.FindOpen(part)
+	o, err := target.Find(part)
 	if err != nil {
 		t.Fatal(err)
 	}

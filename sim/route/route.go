@@ -21,8 +21,9 @@ import (
 	"lathe/sim/area"
 )
 
-// Codes of the errors of this package. L0770 is an unknown part.
+// Codes of the errors of this package.
 const (
+	CodePart    = "L0770" // no open tool places and routes the part
 	CodeNoTool  = "L0771" // nextpnr is not installed
 	CodeFit     = "L0772" // the design does not fit
 	CodeFailed  = "L0773" // nextpnr stopped with an error
@@ -37,9 +38,9 @@ const (
 	CodeFamily  = "L0782" // a family without bitstreams
 )
 
-// Options of a run; the zero value of each field but the first two is the usual one.
+// Options of a run; the zero value of each field but Tools is the usual one.
 type Options struct {
-	Part     string        // as target.FindOpen takes it
+	Part     string        // as target.Find takes it, default that of the design
 	Tools    string        // the folder in which scripts/setup --route puts nextpnr
 	Seeds    int           // placements that are tried, default 2
 	ClockMHz float64       // demanded of the core, and what placement aims at; 0: nothing, and it aims at 200
@@ -122,16 +123,19 @@ const (
 // Route places and routes the emitted design in dir, which is not written to. Errors are *diag.Error; where a tool
 // ran, a note names the file with all its output.
 func Route(ctx context.Context, dir string, o Options) (*Report, error) {
-	part, family, speed, err := target.FindOpen(o.Part)
-	if err != nil {
-		return nil, err
-	}
 	o = o.filled()
 	d, err := readDesign(dir)
 	if err != nil {
 		return nil, err
 	}
-	next, err := findNextpnr(o, part, family, speed)
+	if o.Part == "" {
+		o.Part = d.Part
+	}
+	part, err := routable(o.Part)
+	if err != nil {
+		return nil, err
+	}
+	next, err := findNextpnr(o, part)
 	if err != nil {
 		return nil, err
 	}
@@ -144,15 +148,16 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Progress("Yosys")
-	flags := strings.Join(append([]string{family.Synth}, part.Synth...), " ")
-	commands := ring + family.Before + "\n" + synthesis(flags, family.Clocks, d.root)
+	router := part.Family.Router
+	flags := strings.TrimSpace(router.Synth + " " + part.Synth)
+	commands := ring + router.Before + "\n" + synthesis(flags, router.Clocks, d.root)
 	folder, yosys, err := area.Synthesize(ctx, dir, d.files, d.Top, commands,
 		area.Options{Timeout: o.Timeout, LogDir: o.LogDir})
 	if err != nil {
 		return nil, next.unsynthesized(err, dir, folder)
 	}
 	next.folder, next.design = folder, d
-	if family.DSP == absorbing {
+	if router.DSP == absorbing {
 		if err := absorb(filepath.Join(folder, "netlist.json"), d.Top); err != nil {
 			return nil, next.unmapped(err)
 		}
@@ -167,14 +172,25 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Device, speed, hash, pins
-	r.Tools = []string{yosys + ": " + flags, strings.TrimSpace("nextpnr-" + family.Name + " " + next.version)}
+	r.Part, r.Device, r.Speed, r.Sources, r.Pins = o.Part, part.Sold, part.Speed, hash, pins
+	r.Tools = []string{yosys + ": " + flags, strings.TrimSpace("nextpnr-" + router.Package + " " + next.version)}
 	if o.Bitstream {
 		if r.Bitstream, err = next.pack(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return r, whole.Remove(folder)
+}
+
+// routable is the device of a part that open tools place and route. Errors: L0413 where it is unknown, L0770 else.
+func routable(part string) (*target.Device, error) {
+	d, err := target.Find(part)
+	if err != nil || d.Routed() {
+		return d, err
+	}
+	return nil, diag.New(CodePart, "", "no open tool places and routes %s, of %s", d.Name, d.Series).
+		WithHint("take one of %s; parts of %s: make vivado, in the folder of the design",
+			strings.Join(target.RoutedNames(), ", "), d.Family.Vendor)
 }
 
 // unsynthesized is the error of a design that Yosys did not map.

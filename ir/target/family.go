@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package target
+
+import "strings"
+
+// Family is a technology: devices whose cells are the same.
+type Family struct {
+	// Name is short, such as "ecp5"; Vendor sells it.
+	Name, Vendor string
+	// Inputs are those of the LUT in front of a carry: 6, or 4.
+	Inputs int
+	DSP    DSP
+	Memory Memory
+	Yosys  Yosys
+	// Router places and routes; nil where no open tool does.
+	Router *Router
+}
+
+// DSP is what the multipliers of a family can do.
+type DSP struct {
+	// Cell is the primitive, "" where there is none that Yosys infers.
+	Cell string
+	// A and B are the bits of the factors of one product, signs included, the wider first; P those of its sum with
+	// others, 0 where it only multiplies.
+	A, B, P int
+	// Least is the bits of the smallest product that Yosys gives to a DSP.
+	Least int
+	// PreAdder says that a sum can be a factor, which is how several narrow products share a DSP.
+	PreAdder bool
+	// Chain says that num_dsp instantiates the primitive, whose sums cascade from one to the next.
+	Chain bool
+}
+
+// Memory is what holds more than a flip-flop.
+type Memory struct {
+	// Kbit is the size of a block, Wide the bits of its widest word, parity included.
+	Kbit, Wide int
+	// LUTs says that LUTs can be RAM, Shift that they can be shift registers.
+	LUTs, Shift bool
+	// Ultra is the Kbit of the large blocks (UltraRAM), 0 where the family has none.
+	Ultra int
+}
+
+// Yosys says how Yosys maps a design to a family.
+type Yosys struct {
+	// Synth is the command; Device.Synth may add to it.
+	Synth string
+	// Count are its flags for a count of cells, as a block inside a chip. Flat maps the design as one netlist and Apart
+	// module by module: one of both is what the command does without a flag.
+	Count, Flat, Apart string
+	// NoDSP makes multipliers of LUTs; "" where nothing else is made.
+	NoDSP string
+}
+
+// Line is the command for a count of cells below top. flat and lut ask for one netlist, and for multipliers in LUTs.
+func (y Yosys) Line(d Device, top string, flat, lut bool) string {
+	parts := []string{y.Synth, d.Synth, "-top", top, y.Count}
+	if lut {
+		parts = append(parts, y.NoDSP)
+	}
+	if flat {
+		parts = append(parts, y.Flat)
+	} else {
+		parts = append(parts, y.Apart)
+	}
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// The families. Sizes of DSPs: UG579, UG479, FPGA-TN-02205, FPGA-TN-02007.
+var (
+	ultraScalePlus = &Family{Name: "xcup", Vendor: "AMD", Inputs: 6,
+		DSP:    DSP{Cell: "DSP48E2", A: 27, B: 18, P: 48, Least: 9, PreAdder: true, Chain: true},
+		Memory: Memory{Kbit: 36, Wide: 72, LUTs: true, Shift: true, Ultra: 288},
+		Yosys:  amd("xcup")}
+	series7 = &Family{Name: "xc7", Vendor: "AMD", Inputs: 6,
+		DSP:    DSP{Cell: "DSP48E1", A: 25, B: 18, P: 48, Least: 9, PreAdder: true},
+		Memory: Memory{Kbit: 36, Wide: 72, LUTs: true, Shift: true},
+		Yosys:  amd("xc7")}
+	ecp5 = &Family{Name: "ecp5", Vendor: "Lattice", Inputs: 4,
+		DSP:    DSP{Cell: "MULT18X18D", A: 18, B: 18, Least: 4},
+		Memory: Memory{Kbit: 18, Wide: 36, LUTs: true},
+		Yosys:  Yosys{Synth: "synth_ecp5", Apart: "-noflatten", NoDSP: "-nodsp"},
+		Router: ecp5Router}
+	ice40 = &Family{Name: "ice40", Vendor: "Lattice", Inputs: 4,
+		DSP:    DSP{Cell: "SB_MAC16", A: 16, B: 16, P: 32, Least: 11},
+		Memory: Memory{Kbit: 4, Wide: 16},
+		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
+		Router: ice40Router}
+	gowin = &Family{Name: "gowin", Vendor: "Gowin", Inputs: 4, // Yosys 0.23 infers no MULT18X18
+		Memory: Memory{Kbit: 18, Wide: 36, LUTs: true},
+		Yosys:  Yosys{Synth: "synth_gowin", Count: "-noiopads", Apart: "-noflatten"},
+		Router: gowinRouter}
+)
+
+// amd counts without pads, since the design is a block, and without wide multiplexers: packing into them makes counts
+// of LUTs jump for no gain.
+func amd(family string) Yosys {
+	return Yosys{Synth: "synth_xilinx -family " + family, Count: "-noiopad -noclkbuf -nowidelut", Flat: "-flatten",
+		NoDSP: "-nodsp"}
+}
+
+// Vivado says that AMD's tools place and route the family.
+func (f *Family) Vivado() bool { return f.Vendor == "AMD" }
+
+// Families lists the technologies.
+func Families() []*Family { return []*Family{series7, ultraScalePlus, ecp5, ice40, gowin} }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package target
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Router is how nextpnr is called for a family, and what it calls the cells.
+type Router struct {
+	// Package is nextpnr's Python package, behind yowasp_nextpnr_.
+	Package string
+	// Synth is the command of Yosys that writes a flat netlist for it.
+	Synth string
+	// Before is a command of Yosys for the design as it is read.
+	Before string
+	// Clocks is a command of Yosys for the flip-flops, before they become those of the family.
+	Clocks string
+	// Bare says that nextpnr places a design without its pins; others get a ring of registers with few pins.
+	Bare bool
+	// Speeds are the speed grades, slowest first; none where the device says it.
+	Speeds []string
+	// LUT, FF, DSP and BRAM name the cells of each kind in the reports of nextpnr, and As those that are counted as one
+	// of them.
+	LUT, FF, DSP, BRAM string
+	As                 map[string]string
+	// Clocked is the parameter of a LUT that says that the flip-flop behind it is used; "" where those are cells, too.
+	Clocked string
+	// Config is the flag by which nextpnr writes a configuration as text, Pack the function of the package that makes a
+	// bitstream of it; "" where nothing does.
+	Config, Pack string
+	// Constraints are the flags of nextpnr for a file that fixes pins, its name at %s; Locate is a line of it, by port
+	// and pin.
+	Constraints []string
+	Locate      string
+}
+
+// Kind is the cell as which a cell is counted: itself, unless As has it.
+func (r *Router) Kind(cell string) string { return cmp.Or(r.As[cell], cell) }
+
+// Installed finds nextpnr for the family below the folder in which scripts/setup --route puts it: its package, and its
+// version, "" where the description of the package is lost. The error is that of a package that is not there.
+func (r *Router) Installed(tools string) (folder, version string, err error) {
+	folder = filepath.Join(tools, "yowasp_nextpnr_"+r.Package)
+	if _, err := os.Stat(folder); err != nil {
+		return folder, "", err
+	}
+	if found, err := filepath.Glob(folder + "-*.dist-info"); err == nil && len(found) > 0 {
+		version = strings.TrimSuffix(strings.TrimPrefix(found[0], folder+"-"), ".dist-info")
+	}
+	return folder, version, nil
+}
+
+var (
+	ecp5Router = &Router{Package: "ecp5", Synth: "synth_ecp5 -abc9",
+		// A reset that counts only with the enable, which Yosys makes of data, would cost a gate for each such reset.
+		Clocks: "dffunmap -srst-only t:$_SDFFCE_*",
+		Bare:   true, Speeds: []string{"6", "7", "8"},
+		LUT: "TRELLIS_COMB", FF: "TRELLIS_FF", DSP: "MULT18X18D", BRAM: "DP16KD",
+		Config: "--textcfg", Pack: "ecppack", Constraints: []string{"--lpf", "%s"}}
+	ice40Router = &Router{Package: "ice40", Synth: "synth_ice40 -abc9",
+		Before: "setattr -unset ram_style a:ram_style=distributed", // it has none
+		LUT:    "ICESTORM_LC", DSP: "ICESTORM_DSP", BRAM: "ICESTORM_RAM", Clocked: "DFF_ENABLE",
+		Config: "--asc", Pack: "icepack", Constraints: []string{"--pcf-allow-unconstrained", "--pcf", "%s"}}
+	gowinRouter = &Router{Package: "himbaechel_gowin", Synth: "synth_gowin",
+		LUT: "LUT4", FF: "DFF", DSP: "MULT18X18", BRAM: "BSRAM", As: gowinCells(),
+		Constraints: []string{"--vopt", "cst=%s"}, Locate: `IO_LOC "%s" %s;`}
+)
+
+// gowinCells are the cells of Gowin that others stand for: an adder takes the place of a LUT.
+func gowinCells() map[string]string {
+	as := map[string]string{"LUT1": "LUT4", "LUT2": "LUT4", "LUT3": "LUT4", "ALU": "LUT4"}
+	for _, memory := range []string{"SP", "SPX9", "SDPB", "SDPX9B", "DPB", "DPX9B", "pROM", "pROMX9"} {
+		as[memory] = "BSRAM"
+	}
+	for _, control := range []string{"E", "S", "SE", "R", "RE", "P", "PE", "C", "CE"} {
+		as["DFF"+control] = "DFF"
+	}
+	return as
+}
