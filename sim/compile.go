@@ -5,6 +5,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"lathe/internal/workers"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -49,7 +50,7 @@ func (s *Spec) compile(ctx context.Context, tools *toolchain, runtimeDir, dir st
 	for i := range parts {
 		objects = append(objects, fmt.Sprintf("obj/part%d.o", i))
 	}
-	err = parallel(len(parts), func(i int) error {
+	err = workers.Try(ctx, len(parts), runtime.GOMAXPROCS(0), func(i int) error {
 		text := includes(parts[i].files)
 		if i == 0 {
 			text += s.glue()

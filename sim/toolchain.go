@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/internal/workers"
 )
 
 //go:embed harness/harness.h
@@ -117,7 +119,8 @@ func (t *toolchain) runtime(ctx context.Context, cache string, trace bool) (stri
 			jobs = append(jobs, append([]string{"-c", filepath.Join(t.include, src), "-o", object}, flags...))
 			objects = append(objects, object)
 		}
-		if err := parallel(len(jobs), func(i int) error { return compile(ctx, dir, jobs[i]...) }); err != nil {
+		err := workers.Try(ctx, len(jobs), runtime.GOMAXPROCS(0), func(i int) error { return compile(ctx, dir, jobs[i]...) })
+		if err != nil {
 			return err
 		}
 		return compile(ctx, dir, objects...)
@@ -126,17 +129,6 @@ func (t *toolchain) runtime(ctx context.Context, cache string, trace bool) (stri
 
 func compile(ctx context.Context, dir string, args ...string) error {
 	return tool(ctx, dir, "L0703", "g++", args...)
-}
-
-// parallel runs n jobs at once and returns the first error by index.
-func parallel(n int, job func(int) error) error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = job(i) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 // toolError is a failed external program, before it is known where its output will be kept.

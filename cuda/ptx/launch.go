@@ -4,13 +4,13 @@ package ptx
 
 import (
 	"slices"
-	"sync"
 
 	"lathe/cuda/ptx/global"
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/race"
 	"lathe/cuda/ptx/tile"
 	"lathe/internal/diag"
+	"lathe/internal/workers"
 )
 
 // maxThreads is the greatest number of threads a block.
@@ -36,27 +36,25 @@ func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params
 		init[r.row] = splat(vars[r.symbol] + r.add)
 	}
 	total := int64(grid[0]) * int64(grid[1]) * int64(grid[2])
-	workers := min(int64(max(m.opt.Workers, 1)), total)
+	most := min(int64(max(m.opt.Workers, 1)), total)
 	if k.prog.ordered || m.opt.Grid {
-		workers = min(workers, 1)
+		most = min(most, 1)
 	}
-	all := make([]*cta, workers)
-	faults := make([]*fault, workers)
-	at := make([]int64, workers)
-	var wg sync.WaitGroup
+	all := make([]*cta, most)
+	faults := make([]*fault, most)
+	at := make([]int64, most)
 	for i := range all {
 		all[i] = newCTA(m, k.prog, init, grid, block, shared, params)
 		if m.opt.Grid {
 			all[i].history = race.NewGrid()
 		}
-		wg.Go(func() {
-			for k := int64(i); k < total-m.opt.First && faults[i] == nil; k += workers {
-				at[i] = m.opt.block(k, total-m.opt.First)
-				faults[i] = all[i].run(at[i])
-			}
-		})
 	}
-	wg.Wait()
+	workers.Each(len(all), func(i int) {
+		for k := int64(i); k < total-m.opt.First && faults[i] == nil; k += most {
+			at[i] = m.opt.block(k, total-m.opt.First)
+			faults[i] = all[i].run(at[i])
+		}
+	})
 	stats, first := &Stats{}, -1
 	for i, c := range all {
 		stats.add(&c.stats)

@@ -10,6 +10,7 @@ import (
 
 	"lathe/emit"
 	"lathe/internal/diag"
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/ir/unit"
@@ -122,7 +123,7 @@ func (b *builder) instances() error {
 	ids := newNames(b.reserved()...)
 	var errs diag.List
 	units, failed := make([]*rtl.Unit, len(b.graph.Nodes)), make([]error, len(b.graph.Nodes))
-	parallel(len(units), func(i int) {
+	workers.Each(len(units), func(i int) {
 		if n := b.graph.Nodes[i]; n.Op.RTL != nil && !n.IsConst() && !slices.Contains(b.graph.In, n) {
 			units[i], failed[i] = b.units.Of(n)
 		}
@@ -288,7 +289,7 @@ func (b *builder) sources(o Options) error {
 	}
 	var images []rtl.File
 	units, failed := make([]*emit.Unit, len(b.order)), make([]error, len(b.order))
-	parallel(len(b.order), func(i int) { units[i], failed[i] = b.describe(b.order[i]) })
+	workers.Each(len(b.order), func(i int) { units[i], failed[i] = b.describe(b.order[i]) })
 	for i := range b.order {
 		if failed[i] != nil {
 			return failed[i]

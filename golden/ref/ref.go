@@ -8,9 +8,9 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 
 	"lathe/internal/diag"
+	"lathe/internal/workers"
 	"lathe/ir"
 )
 
@@ -136,30 +136,7 @@ func (p *Program) outputs(values []*ir.Tensor) Sample {
 
 // each evaluates samples on all processors; the first error stops the rest.
 func (p *Program) each(ctx context.Context, samples []Sample, one func(ctx context.Context, sample int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	work := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(samples)) {
-		wg.Go(func() {
-			for i := range work {
-				if err := one(ctx, i); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-feed:
-	for i := range samples {
-		select {
-		case work <- i:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(work)
-	wg.Wait()
-	return context.Cause(ctx)
+	return workers.Try(ctx, len(samples), runtime.GOMAXPROCS(0), func(i int) error { return one(ctx, i) })
 }
 
 // one evaluates a single sample, and shows visit, if it is not nil, every value. Values are dropped after their last
@@ -181,8 +158,8 @@ func (p *Program) one(ctx context.Context, s Sample, keep bool, visit func(node 
 					args = append(args, values[j])
 				}
 			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
 			}
 			if values[i], err = k(args); err != nil {
 				return nil, asDiag(p.graph.Nodes[i], err)

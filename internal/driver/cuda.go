@@ -14,6 +14,7 @@ import (
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
 	"lathe/golden/ref"
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/sim/gpu"
@@ -44,30 +45,22 @@ func CompileCUDA(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design, archs [
 		}
 	}
 	out := make([]cuda.Binary, len(archs)+1)
-	errs := make([]error, len(out))
-	var group sync.WaitGroup
-	work := make(chan int)
-	for range min(compilers, len(out)) {
-		group.Go(func() {
-			for i := range work {
-				if i < len(archs) {
-					out[i], errs[i] = compileCubin(ctx, c, d, archs[i])
-				} else {
-					out[i], errs[i] = compilePTX(ctx, c, d)
-				}
-			}
-		})
-	}
-	for i := range out {
-		p.report("compile kernels", i, len(out))
-		work <- i
-	}
-	close(work)
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+	var mu sync.Mutex
+	begun := 0
+	err := workers.Try(ctx, len(out), compilers, func(i int) (err error) {
+		mu.Lock()
+		p.report("compile kernels", begun, len(out))
+		begun++
+		mu.Unlock()
+		if i < len(archs) {
+			out[i], err = compileCubin(ctx, c, d, archs[i])
+		} else {
+			out[i], err = compilePTX(ctx, c, d)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

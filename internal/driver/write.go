@@ -4,13 +4,13 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"lathe/emit"
@@ -18,6 +18,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/internal/workers"
 	"lathe/rtl"
 	"lathe/sim/route"
 )
@@ -127,27 +128,10 @@ func writeFolder(k Kind, files []rtl.File, dir string) error {
 }
 
 func fillFolder(files []rtl.File, dir string) error {
-	var group sync.WaitGroup
-	failed := make([]error, len(files))
-	next := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), len(files)) { // the text of large images is made here
-		group.Go(func() {
-			for i := range next {
-				failed[i] = writeFile(files[i], filepath.Join(dir, filepath.FromSlash(files[i].Name)))
-			}
-		})
-	}
-	for i := range files {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	// the text of large images is made here
+	return workers.Try(context.Background(), len(files), runtime.GOMAXPROCS(0), func(i int) error {
+		return writeFile(files[i], filepath.Join(dir, filepath.FromSlash(files[i].Name)))
+	})
 }
 
 func writeFile(f rtl.File, path string) error {

@@ -4,6 +4,7 @@
 package workers
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -41,4 +42,44 @@ func Ranges(n, grain int, f func(from, to int)) {
 	}
 	work()
 	wg.Wait()
+}
+
+// Each calls f for the numbers 0 to n-1, begun in this order, as many at once as there are processors.
+func Each(n int, f func(i int)) {
+	_ = Try(context.Background(), n, runtime.GOMAXPROCS(0), func(i int) error {
+		f(i)
+		return nil
+	})
+}
+
+// Try calls f for the numbers 0 to n-1, begun in this order, at most so many at once. After a failure, or when ctx
+// ends, those that have begun end and no other begins. The error is that of the lowest number that failed, whatever the
+// timing, since all below it have begun; without a failure it is the cause of the end of ctx.
+func Try(ctx context.Context, n, most int, f func(i int) error) error {
+	var next atomic.Int64
+	var stop atomic.Bool
+	failed := make([]error, n)
+	work := func() {
+		for !stop.Load() && ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			if failed[i] = f(i); failed[i] != nil {
+				stop.Store(true)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(most, n) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	for _, err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
 }

@@ -5,10 +5,9 @@ package cmvm
 import (
 	"encoding/binary"
 	"fmt"
+	"lathe/internal/workers"
 	"math/bits"
-	"runtime"
 	"slices"
-	"sync"
 )
 
 // A term of a sum: a node, shifted, or its negative.
@@ -202,24 +201,11 @@ type job struct {
 func (s *solver) build(jobs []job, limit float64) {
 	results := make([]*built, len(jobs))
 	first := Net(s.graph.Nets)
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for i := range next {
-				if results[i] = s.adder(&jobs[i], first); results[i] == nil {
-					results[i] = s.heap(&jobs[i]).best(first, s.effort, limit)
-				}
-			}
-		}()
-	}
-	for i := range jobs {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	workers.Each(len(jobs), func(i int) {
+		if results[i] = s.adder(&jobs[i], first); results[i] == nil {
+			results[i] = s.heap(&jobs[i]).best(first, s.effort, limit)
+		}
+	})
 	for i := range jobs {
 		s.place(&jobs[i], results[i], first)
 	}

@@ -5,9 +5,9 @@ package cmvm
 import (
 	"cmp"
 	"fmt"
+	"lathe/internal/workers"
 	"math/bits"
 	"slices"
-	"sync"
 )
 
 // A solver turns what a sharer found into chains.
@@ -45,18 +45,12 @@ func Solve(p Problem) (*Graph, error) {
 	base := newSharer(s.unique, inputs)
 	ways := base.ways(p.Levels > 0, p.Effort/4)
 	sharers, costs := make([]*sharer, len(ways)), make([]Cost, len(ways))
-	var wait sync.WaitGroup
-	for i, how := range ways {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			sharers[i] = base.shared(how)
-			if len(ways) > 1 {
-				costs[i] = s.with(sharers[i], bias).Cost()
-			}
-		}()
-	}
-	wait.Wait()
+	workers.Each(len(ways), func(i int) {
+		sharers[i] = base.shared(ways[i])
+		if len(ways) > 1 {
+			costs[i] = s.with(sharers[i], bias).Cost()
+		}
+	})
 	order := make([]int, len(ways))
 	for i := range order {
 		order[i] = i

@@ -17,15 +17,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"lathe/emit/cuda"
 	"lathe/emit/verilog"
 	"lathe/golden"
 	"lathe/internal/driver"
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/rtl"
@@ -67,20 +66,7 @@ func run(ctx context.Context, names []string, keep string, w io.Writer) error {
 		}
 	}
 	lines, errs := make([]string, len(jobs)), make([]error, len(jobs))
-	var group sync.WaitGroup
-	work := make(chan int)
-	for range runtime.NumCPU() {
-		group.Go(func() {
-			for i := range work {
-				lines[i], errs[i] = write(ctx, jobs[i], keep)
-			}
-		})
-	}
-	for i := range jobs {
-		work <- i
-	}
-	close(work)
-	group.Wait()
+	workers.Each(len(jobs), func(i int) { lines[i], errs[i] = write(ctx, jobs[i], keep) })
 	_, err = io.WriteString(w, strings.Join(lines, ""))
 	return errors.Join(append(errs, err)...)
 }

@@ -18,7 +18,7 @@ var (
 	rules    = flag.String("rules", ".", "regular expression for the kinds, or the names, of faults")
 	sample   = flag.Int("sample", 25, "faults a file, drawn at random; 0 takes all")
 	seed     = flag.Uint64("seed", 1, "beginning of the random draws")
-	workers  = flag.Int("workers", 2, "faults tried at a time")
+	most     = flag.Int("workers", 2, "faults tried at a time")
 	all      = flag.Bool("all", false, "prints every fault, not only those that nobody notices")
 	goal     = flag.Float64("goal", 90, "least share of faults to be caught, in percent")
 )
@@ -27,7 +27,7 @@ var (
 func TestFaults(t *testing.T) {
 	tools.NeedNVRTC(t)
 	err := Run(t.Context(), Options{Root: "../../..", Families: *families, Files: *files, Tests: "^Test", Rules: *rules,
-		Sample: *sample, Seed: *seed, Workers: *workers, Verbose: *all, Goal: *goal}, os.Stdout)
+		Sample: *sample, Seed: *seed, Workers: *most, Verbose: *all, Goal: *goal}, os.Stdout)
 	if err != nil {
 		t.Error(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"lathe/cuda/cudatest"
 	"lathe/internal/tools"
+	"lathe/internal/workers"
 )
 
 // outcome is what became of a fault.
@@ -97,31 +98,17 @@ func (r result) String() string {
 
 // try runs, for every fault, the tests of its file until one fails. done is called for each. An error where
 // ctx ends before.
-func (s *suite) try(ctx context.Context, dir string, workers int, all []planting, done func(result)) (
+func (s *suite) try(ctx context.Context, dir string, most int, all []planting, done func(result)) (
 	[]result, error) {
 	out := make([]result, len(all))
-	next := make(chan int)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
-	for k := range max(workers, 1) {
-		wg.Go(func() {
-			file := filepath.Join(dir, fmt.Sprintf("mutant%d", k))
-			for i := range next {
-				out[i] = s.one(ctx, file, all[i])
-				mu.Lock()
-				done(out[i])
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range all {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	_ = workers.Try(ctx, len(all), most, func(i int) error { // one says in its result what fails
+		out[i] = s.one(ctx, filepath.Join(dir, fmt.Sprintf("mutant%d", i)), all[i])
+		mu.Lock()
+		defer mu.Unlock()
+		done(out[i])
+		return nil
+	})
 	out = slices.DeleteFunc(out, func(r result) bool { return r.outcome == "" })
 	if err := ctx.Err(); err != nil {
 		return out, fmt.Errorf("%d of %d faults were tried: %w", len(out), len(all), err)
@@ -135,6 +122,7 @@ func (s *suite) one(ctx context.Context, file string, p planting) result {
 	if err := os.WriteFile(file, []byte(p.file+"\n"+p.mutant.Apply(p.sound)), 0o644); err != nil {
 		return result{planting: p, outcome: untried, test: err.Error()}
 	}
+	defer os.Remove(file)
 	for _, t := range s.order(p.file) {
 		start := time.Now()
 		output, err := t.run(ctx, "LATHE_MUTANT="+file)

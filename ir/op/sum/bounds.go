@@ -3,9 +3,7 @@
 package sum
 
 import (
-	"runtime"
-	"sync"
-
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/op/column"
 )
@@ -28,22 +26,17 @@ func linearBounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
 		bias = t.Floats
 	}
 	out, in := n.Args[1].Type.Shape[0], n.Args[1].Type.Shape[1]
-	var wait sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), out)
-	for w := range workers {
-		wait.Go(func() {
-			row := make([]float32, in)
-			for c := w; c < out; c += workers {
-				data.FloatsAt(row, c*in)
-				for at := 0; at*in < len(x.Lo.Floats); at++ {
-					lo, hi := x.Lo.Floats[at*in:(at+1)*in], x.Hi.Floats[at*in:(at+1)*in]
-					b.Lo.Floats[at*out+c] = signedSum(row, lo, hi, bias[c])
-					b.Hi.Floats[at*out+c] = signedSum(row, hi, lo, bias[c])
-				}
+	workers.Ranges(out, 1, func(from, to int) {
+		row := make([]float32, in)
+		for c := from; c < to; c++ {
+			data.FloatsAt(row, c*in)
+			for at := 0; at*in < len(x.Lo.Floats); at++ {
+				lo, hi := x.Lo.Floats[at*in:(at+1)*in], x.Hi.Floats[at*in:(at+1)*in]
+				b.Lo.Floats[at*out+c] = signedSum(row, lo, hi, bias[c])
+				b.Hi.Floats[at*out+c] = signedSum(row, hi, lo, bias[c])
 			}
-		})
-	}
-	wait.Wait()
+		}
+	})
 	return b, nil
 }
 
