@@ -29,6 +29,7 @@ func (a *App) emitVerilog() *cobra.Command {
 			"a plan: 8 bits, folded.",
 		Example: "  emit-verilog model.onnx -o out/ --calibrate x.npz", Args: exactly("MODEL")}
 	e.add(c, true)
+	e.page.add(c)
 	e.choices.add(c)
 	f := c.Flags()
 	f.StringVarP(&e.out, "output", "o", "", "folder for the design; replaces that of an earlier emit-verilog")
@@ -70,6 +71,9 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	defer p.finish()
 	hw, err := a.hardware(c.Context(), source, e.top, &p)
 	if err != nil {
+		return err
+	}
+	if err := e.page.write(hw.Quantized, hw.Scheduled); err != nil {
 		return err
 	}
 	accuracy, err := accuracies(c.Context(), hw.Quantized, cmp.Or(e.inputs, e.source.Calibrate), e.labels)

@@ -26,6 +26,7 @@ func (a *App) quantize() *cobra.Command {
 			"with every command in place of the model.",
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
+	s.page.add(c)
 	s.choices.add(c, "bits")
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
 	c.Flags().StringVar(&labels, "labels", "",
@@ -70,6 +71,9 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	}
 	if q.Report == nil {
 		return diag.New("L0103", model, "the graph is quantized already")
+	}
+	if err := s.page.write(q, q.Graph); err != nil {
+		return err
 	}
 	accuracy, err := accuracies(ctx, q, source.Calibrate, f.labels)
 	if err != nil {

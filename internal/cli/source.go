@@ -26,6 +26,7 @@ type sourceFlags struct {
 	dims      map[string]int
 	shape     shapeFlags
 	dumpAfter string
+	page      passPage
 	// of folders of Hugging Face
 	transformer source.Transformer
 	past        int
@@ -96,15 +97,20 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	}
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
-	if s.dumpAfter == "" {
-		return s.source, nil
+	if s.dumpAfter != "" {
+		if err := knownPass(s.dumpAfter); err != nil {
+			return s.source, err
+		}
 	}
-	if err := knownPass(s.dumpAfter); err != nil {
+	if err := s.page.begin(model); err != nil {
 		return s.source, err
 	}
-	s.source.Passes.DumpAfter = func(pass string, g *ir.Graph) {
-		if pass == s.dumpAfter {
-			fmt.Fprintf(a.Err, "# after %s\n%s", pass, text.Print(g))
+	if s.dumpAfter != "" || s.page.file != "" {
+		s.source.Passes.DumpAfter = func(pass string, g *ir.Graph) {
+			if pass == s.dumpAfter {
+				fmt.Fprintf(a.Err, "# after %s\n%s", pass, text.Print(g))
+			}
+			s.page.after(pass, g)
 		}
 	}
 	return s.source, nil

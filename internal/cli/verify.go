@@ -42,6 +42,7 @@ func (a *App) verify() *cobra.Command {
 			"where samples follow each other more slowly than the plan asks for.",
 		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
 	v.add(c, true)
+	v.page.add(c)
 	v.choices.add(c)
 	v.addSamples(c)
 	f := c.Flags()
@@ -188,6 +189,9 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	if err := v.checkPrefill(c, hw); err != nil {
+		return nil, nil, err
+	}
+	if err := v.page.write(hw.Quantized, hw.Scheduled); err != nil {
 		return nil, nil, err
 	}
 	job := &driver.Job{HW: hw, Prefill: v.prefill, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,

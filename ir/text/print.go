@@ -69,27 +69,50 @@ func (p *printer) graph(g *ir.Graph) {
 }
 
 func (p *printer) node(n *ir.Node) {
-	p.WriteString("  " + ref(n) + " = " + opName(n.Op))
-	for i, a := range n.Args {
-		p.WriteString([...]string{"(", ", "}[min(i, 1)] + ref(a))
+	l := p.line(n)
+	p.WriteString("  " + ref(n) + " = " + l.Op)
+	for i, a := range l.Args {
+		p.WriteString([...]string{"(", ", "}[min(i, 1)] + a)
 	}
-	if len(n.Args) > 0 {
+	if len(l.Args) > 0 {
 		p.WriteByte(')')
 	}
-	if attrs := p.attrs(n); attrs != "" {
-		p.WriteString(" " + attrs)
+	if l.Attrs != "" {
+		p.WriteString(" " + l.Attrs)
 	}
-	p.WriteString(" : " + n.Type.String())
-	if s := braces(reflect.ValueOf(n.HW)); s != "" {
-		p.WriteString(" hw " + s)
+	p.WriteString(" : " + l.Type)
+	if l.HW != "" {
+		p.WriteString(" hw " + l.HW)
 	}
-	if s := braces(reflect.ValueOf(n.Stats)); s != "" {
-		p.WriteString(" stats " + s)
+	if l.Stats != "" {
+		p.WriteString(" stats " + l.Stats)
 	}
 	if n.Pos != "" {
 		p.WriteString(" @ " + strconv.Quote(n.Pos))
 	}
 	p.WriteByte('\n')
+}
+
+// Line is what Print writes of a node, in parts; those that the node lacks are empty.
+type Line struct {
+	Op               string
+	Args             []string // "%conv1"
+	Attrs, HW, Stats string   // "{kernel = [3, 3]}"; constants of few elements list them, others have a digest
+	Type             string   // "1x8x8x8 ufixed(8,6)"
+}
+
+// LineOf is the line of n.
+func LineOf(n *ir.Node) Line {
+	return (&printer{seen: map[string]bool{}}).line(n)
+}
+
+func (p *printer) line(n *ir.Node) Line {
+	l := Line{Op: opName(n.Op), Attrs: p.attrs(n), Type: n.Type.String(), HW: braces(reflect.ValueOf(n.HW)),
+		Stats: braces(reflect.ValueOf(n.Stats))}
+	for _, a := range n.Args {
+		l.Args = append(l.Args, ref(a))
+	}
+	return l
 }
 
 func opName(o *ir.Op) string {
