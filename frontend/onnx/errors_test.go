@@ -297,9 +297,9 @@ func TestUnsupported(t *testing.T) {
 		"c").str(7, "qonnx"),
 		nd("LeakyRelu", "x", "e", aInt("alpha", 1)), nd("Add", "c e", "y"), nd("Dead", "x", "dead"))
 	_, err := Parse("m.onnx", m.bytes(), source.Options{})
-	want := `m.onnx: L0207: 2 operations in 3 nodes are not supported
-  note: Rleu: 2 nodes, the first is "a"; nearest supported operation: Relu
-  note: qonnx.Quant: node "c"
+	want := `m.onnx: L0207: 2 operations in 3 places are not supported
+  note: Rleu: at "a", "second"; nearest supported operation: Relu
+  note: qonnx.Quant: at "c"
   hint: docs/onnx.md lists the operators that are supported
 m.onnx: e (LeakyRelu): L0209: attribute alpha has the wrong type`
 	if err == nil || err.Error() != want {
@@ -317,7 +317,7 @@ func TestManyErrors(t *testing.T) {
 	}
 	_, err := Parse("m.onnx", m.bytes(), source.Options{})
 	var list diag.List
-	if !errors.As(err, &list) || len(list) != maxErrors || !strings.Contains(err.Error(), "and 80 more errors") {
+	if !errors.As(err, &list) || len(list) != source.MaxErrors || !strings.Contains(err.Error(), "and 80 more errors") {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,7 +3,6 @@
 package onnx
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,16 +21,13 @@ type importer struct {
 	opts  source.Options
 	b     *build.Builder
 	ext   externals
-	errs  diag.List
+	source.Failures
 	specs map[string]*opSpec
 	// containers are modules that hold other modules.
 	containers map[string]bool
 	unit       map[*ir.Node]bool // values whose rows have the sum 1
 	nodes      int               // of subgraphs and functions, converted so far
 
-	// unknown counts unsupported operations, by name and in order.
-	unknown  map[string]*unknownOp
-	unknowns []*unknownOp
 	refusals map[string]*refused // by name
 	front    []string            // the computed values that unsupported operations read
 }
@@ -59,18 +55,8 @@ func (f *frame) find(name string) *value {
 	return nil
 }
 
-// unknownOp counts the nodes of one unsupported operation.
-type unknownOp struct {
-	op    string
-	count int
-	first string
-}
-
-// maxErrors bounds how many errors are listed.
-const maxErrors = 20
-
 func (im *importer) run() (*ir.Graph, error) {
-	im.specs, im.unknown, im.unit = map[string]*opSpec{}, map[string]*unknownOp{}, map[*ir.Node]bool{}
+	im.specs, im.unit = map[string]*opSpec{}, map[*ir.Node]bool{}
 	im.refusals = map[string]*refused{}
 	for _, s := range slices.Concat(opTable(), quantTable(), classicTable()) {
 		im.specs[s.name] = &s
@@ -128,34 +114,8 @@ func (im *importer) convertAll(fr *frame, g *graph, live []bool) {
 	}
 }
 
-// failed reports all failures at once, unsupported operations first and in one error.
+// failed reports all failures at once.
 func (im *importer) failed() error {
-	var all diag.List
-	if len(im.unknowns) > 0 {
-		nodes := 0
-		for _, u := range im.unknowns {
-			nodes += u.count
-		}
-		e := diag.New(source.CodeOp, im.base, "%d operations in %d nodes are not supported", len(im.unknowns), nodes)
-		if len(im.unknowns) == 1 {
-			e.Msg = fmt.Sprintf("operation %s is not supported", im.unknowns[0].op)
-		}
-		for _, u := range im.unknowns[:min(len(im.unknowns), maxErrors)] {
-			note := fmt.Sprintf("%s: %d nodes, the first is %s", u.op, u.count, quote(u.first))
-			if u.count == 1 {
-				note = fmt.Sprintf("%s: node %s", u.op, quote(u.first))
-			}
-			if near := source.Near(u.op, opNames()); near != "" {
-				note += "; nearest supported operation: " + near
-			}
-			e.Notes = append(e.Notes, note)
-		}
-		hint := "docs/onnx.md lists the operators that are supported"
-		if front := slices.Compact(slices.Sorted(slices.Values(im.front))); len(front) > 0 && len(front) < maxErrors {
-			hint += "; to end the model in front of them: --outputs " + strings.Join(front, ",")
-		}
-		all = append(all, e.WithHint("%s", hint))
-	}
 	for _, r := range im.refusals {
 		switch {
 		case r.more == 1:
@@ -164,22 +124,16 @@ func (im *importer) failed() error {
 			r.err.Notes = append(r.err.Notes, fmt.Sprintf("the same holds for %d more nodes", r.more))
 		}
 	}
-	more := len(im.errs) - maxErrors
-	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)
-	if more > 0 {
-		all[len(all)-1] = all[len(all)-1].WithNote("and %d more errors", more)
+	hint := "docs/onnx.md lists the operators that are supported"
+	front := slices.Compact(slices.Sorted(slices.Values(im.front)))
+	if len(front) > 0 && len(front) < source.MaxErrors {
+		hint += "; to end the model in front of them: --outputs " + strings.Join(front, ",")
 	}
-	return all.Err()
+	return im.Err(im.base, func(op string) string { return source.Near(op, opNames()) }, hint)
 }
 
 // report keeps an error for failed.
-func (im *importer) report(err error) {
-	var d *diag.Error
-	if !errors.As(err, &d) {
-		d = diag.New(source.CodeCompute, im.base, "%v", err)
-	}
-	im.errs = append(im.errs, d)
-}
+func (im *importer) report(err error) { im.Report(err, source.CodeCompute, im.base) }
 
 // defineInputs makes an input node of each graph input that is no initializer.
 func (im *importer) defineInputs(fr *frame) error {
@@ -369,13 +323,7 @@ func (c *call) spec(n *node) *opSpec {
 	if spec := c.specs[name]; spec != nil {
 		return spec
 	}
-	u := c.unknown[name]
-	if u == nil {
-		u = &unknownOp{op: name, first: c.label}
-		c.unknown[name] = u
-		c.unknowns = append(c.unknowns, u)
-	}
-	u.count++
+	c.Unknown(name, quote(c.label))
 	if c.fr.outer == nil && len(c.fr.calls) == 0 {
 		for _, in := range n.in {
 			if v := c.fr.find(in); v != nil && v.node != nil && !v.bad && !v.constant() && !v.node.IsInput() {

@@ -249,7 +249,7 @@ func nestedErrors() []badCase {
 		{"function inputs", source.CodeArity, "takes 1 inputs", chain(18, x, nil, local("F0", "x x",
 			"y")).withFunctions(grow[0])},
 		{"function undefined", source.CodeUndefined, `"q"`, call(fn("F", "a", "b", "", []pb{nd("Relu", "q", "b")}), "F")},
-		{"function operation", source.CodeOp, `Nothing: node "y.b"`, call(fn("F", "a", "b", "", []pb{nd("Nothing",
+		{"function operation", source.CodeOp, `Nothing: at "y.b"`, call(fn("F", "a", "b", "", []pb{nd("Nothing",
 			"a", "b")}), "F")},
 		{"if computed", source.CodeDynamic, "the condition", chain(13, x, []pb{ft("z", nil, 0)}, nd("ReduceSum", "x", "s",
 			aInt("keepdims", 0)), nd("Greater", "s z", "c"), nd("If", "c", "y", aGraph("then_branch", "t", nd("Exp",

@@ -4,7 +4,6 @@ package stablehlo
 
 import (
 	"errors"
-	"fmt"
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
@@ -25,11 +24,7 @@ type importer struct {
 	depth int // of regions and calls
 	work  int // operations converted, those of every call and iteration
 	sums  map[*ir.Node]partialSum
-	errs  diag.List
-
-	// unknown counts unsupported operations, by name and in order.
-	unknown  map[string]*unknownOp
-	unknowns []*unknownOp
+	source.Failures
 }
 
 // sum says that a node is count times a mean.
@@ -52,18 +47,10 @@ func wholeValue(n *ir.Node) value {
 	return value{n, n.Type.Shape}
 }
 
-// unknownOp counts an unsupported operation.
-type unknownOp struct {
-	name  string
-	count int
-	first string
-}
-
-// Limits: on errors that are listed, on regions within each other, and on operations after inlining and unrolling.
+// Limits on regions within each other, and on operations after inlining and unrolling.
 const (
-	maxErrors = 20
-	maxDepth  = 128
-	maxWork   = 1 << 19
+	maxDepth = 128
+	maxWork  = 1 << 19
 )
 
 // scope is the values of a function, or of a region, which sees those around it.
@@ -140,8 +127,8 @@ func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
 	}
 	for i := range ops {
 		op := &ops[i]
-		if len(im.errs) > 2*maxErrors { // the first ones are told
-			return nil, im.errs[0]
+		if im.Reported() > 2*source.MaxErrors { // the first ones are told
+			return nil, im.failed(nil)
 		}
 		if im.work++; im.work > maxWork {
 			return nil, im.Errorf(source.CodeLimit, op.At, "more than %d operations after calls and loops are written out",
@@ -218,55 +205,23 @@ func (im *importer) convert(sc *scope, op *syntax.Op) {
 
 // count counts an operation that no table knows.
 func (im *importer) count(sc *scope, c *call, op *syntax.Op) {
-	name := op.Name
-	u := im.unknown[name]
-	if u == nil {
-		u = &unknownOp{name: name, first: im.Position(op.At)}
-		if place := c.place(""); place != "" {
-			u.first += " (" + place + ")"
-		}
-		im.unknown[name] = u
-		im.unknowns = append(im.unknowns, u)
+	at := im.Position(op.At)
+	if place := c.place(""); place != "" {
+		at += " (" + place + ")"
 	}
-	u.count++
+	im.Unknown(op.Name, at)
 }
 
 // report keeps an error for failed.
-func (im *importer) report(err error) { im.errs = im.errs.Add(err, source.CodeForm, im.Name) }
+func (im *importer) report(err error) { im.Report(err, source.CodeForm, im.Name) }
 
-// failed reports all failures at once, unsupported operations first and in one error.
+// failed reports all failures at once, or last where there is none.
 func (im *importer) failed(last error) error {
-	var all diag.List
-	if n := len(im.unknowns); n > 0 {
-		total := 0
-		for _, u := range im.unknowns {
-			total += u.count
-		}
-		e := diag.New(source.CodeOp, im.Name, "%d kinds of operations in %d places are not supported", n, total)
-		if n == 1 {
-			e.Msg = fmt.Sprintf("operation %s is not supported", im.unknowns[0].name)
-		}
-		for _, u := range im.unknowns[:min(n, maxErrors)] {
-			note := fmt.Sprintf("%s: %d times, first at %s", u.name, u.count, u.first)
-			if u.count == 1 {
-				note = fmt.Sprintf("%s: at %s", u.name, u.first)
-			}
-			if near := diag.Nearest(u.name, opNames()); near != "" {
-				note += "; nearest supported operation: " + near
-			}
-			e.Notes = append(e.Notes, note)
-		}
-		all = append(all, e)
-	}
-	if last != nil && len(im.errs) == 0 && len(all) == 0 {
+	err := im.Err(im.Name, func(op string) string { return diag.Nearest(op, opNames()) }, "")
+	if err == nil {
 		return last
 	}
-	more := len(im.errs) - maxErrors
-	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)
-	if more > 0 {
-		all[len(all)-1] = all[len(all)-1].WithNote("and %d more errors", more)
-	}
-	return all.Err()
+	return err
 }
 
 // positioned gives an error without a place in the text that of an operation.

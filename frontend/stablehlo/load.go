@@ -50,7 +50,7 @@ func Parse(name string, data []byte, opts source.Options) (*ir.Graph, error) {
 	}
 	im := &importer{
 		File: file, opts: opts, b: build.New(graphName(name), name),
-		funcs: map[string]*function{}, specs: map[string]*spec{}, unknown: map[string]*unknownOp{},
+		funcs: map[string]*function{}, specs: map[string]*spec{},
 		sums: map[*ir.Node]partialSum{},
 	}
 	g, err := im.run()

@@ -38,11 +38,11 @@ func (c *call) region(i int, args []value) []value {
 	for k, name := range names {
 		sc.values[name] = args[k]
 	}
-	before := len(c.errs)
+	before := c.Reported()
 	outs, err := c.block(sc, block.Ops)
 	c.wrap(err)
 	for _, v := range outs {
-		if v.node == nil && c.err == nil && len(c.errs)+len(c.unknowns) == before {
+		if v.node == nil && c.err == nil && c.Reported() == before {
 			c.fail(source.CodeUndefined, "a region returns what has no value")
 		}
 	}

@@ -3,7 +3,6 @@
 package torch
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,11 +26,7 @@ type importer struct {
 	turned      map[*ir.Node]*ir.Node // transposes of constants, to what was transposed
 	fixed       map[*ir.Node]bool     // nodes that depend on no input
 	copiedElems int
-	errs        diag.List
-
-	// unknown counts unsupported operations, by name and in order.
-	unknown  map[string]*unknownOp
-	unknowns []*unknownOp
+	source.Failures
 }
 
 // scope is a graph and the values of its names.
@@ -59,23 +54,10 @@ type memory struct {
 	by      string // the last operation that changed it
 }
 
-// unknownOp counts the nodes of one unsupported operation.
-type unknownOp struct {
-	op     string
-	count  int
-	places []string
-}
-
-// Bounds on what is listed in errors.
-const (
-	maxErrors = 20
-	maxPlaces = 3
-)
-
 func (im *importer) run() (*ir.Graph, error) {
 	im.graph, im.values = im.program.graph, map[string]*value{}
 	im.turned, im.fixed = map[*ir.Node]*ir.Node{}, map[*ir.Node]bool{}
-	im.shared, im.unknown, im.table = map[string]*ir.Node{}, map[string]*unknownOp{}, map[string]*row{}
+	im.shared, im.table = map[string]*ir.Node{}, map[string]*row{}
 	for _, r := range slices.Concat(tables()...) {
 		for _, target := range strings.Fields(r.targets) {
 			im.table[target] = &r
@@ -232,56 +214,19 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 	return v.node, nil
 }
 
-// failed reports all failures at once, unsupported operations first and in one error.
+// failed reports all failures at once.
 func (im *importer) failed() error {
-	var all diag.List
-	if len(im.unknowns) > 0 {
-		nodes := 0
-		for _, u := range im.unknowns {
-			nodes += u.count
+	return im.Err("", func(op string) string {
+		base, _, _ := strings.Cut(strings.TrimPrefix(op, prefix), ".")
+		if len(base) >= 80 {
+			return ""
 		}
-		e := diag.New(source.CodeOp, "", "%d operations in %d nodes are not supported", len(im.unknowns), nodes)
-		if len(im.unknowns) == 1 {
-			e.Msg = fmt.Sprintf("operation %s is not supported", im.unknowns[0].op)
-		}
-		for _, u := range im.unknowns[:min(len(im.unknowns), maxErrors)] {
-			note := fmt.Sprintf("%s: %d nodes, the first are %s", u.op, u.count, strings.Join(u.places, ", "))
-			if u.count == 1 {
-				note = fmt.Sprintf("%s: %s", u.op, u.places[0])
-			}
-			base, _, _ := strings.Cut(strings.TrimPrefix(u.op, prefix), ".")
-			if near := diag.Nearest(base, targets()); near != "" && len(base) < 80 {
-				note += "; nearest supported operation: " + near
-			}
-			e.Notes = append(e.Notes, note)
-		}
-		if more := len(im.unknowns) - maxErrors; more > 0 {
-			e = e.WithNote("and %d more operations", more)
-		}
-		all = append(all, e)
-	}
-	more := len(im.errs) - maxErrors
-	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)
-	if more > 0 {
-		last := *all[len(all)-1]
-		all[len(all)-1] = last.WithNote("and %d more errors", more)
-	}
-	return all.Err()
+		return diag.Nearest(base, targets())
+	}, "")
 }
 
 // report keeps an error for failed.
-func (im *importer) report(err error, at string) {
-	var d *diag.Error
-	if !errors.As(err, &d) {
-		d = diag.New(source.CodeForm, at, "%v", err)
-	}
-	if d.Pos == "" {
-		moved := *d
-		moved.Pos = at
-		d = &moved
-	}
-	im.errs = append(im.errs, d)
-}
+func (im *importer) report(err error, at string) { im.Report(err, source.CodeForm, at) }
 
 // Operations lists the operations that are supported, with their overloads, by name. Those of ATen stand without
 // "torch.ops.aten.".
@@ -351,15 +296,7 @@ func (im *importer) find(c *call) *row {
 			return r
 		}
 	}
-	u := im.unknown[c.n.target]
-	if u == nil {
-		u = &unknownOp{op: c.n.target}
-		im.unknown[c.n.target] = u
-		im.unknowns = append(im.unknowns, u)
-	}
-	if u.count++; len(u.places) < maxPlaces {
-		u.places = append(u.places, c.place.Name)
-	}
+	im.Unknown(c.n.target, c.place.Name)
 	return nil
 }
 

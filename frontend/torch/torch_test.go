@@ -143,8 +143,8 @@ func TestUnsupported(t *testing.T) {
 	if diag.CodeOf(err) != source.CodeOp || strings.Count(err.Error(), source.CodeOp) != 1 {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 operations in 3 nodes", "fft_rfft.default: 2 nodes, the first are net.0.a, net.1.b",
-		"my::op.default: net.2.c"} {
+	for _, want := range []string{"2 operations in 3 places", "fft_rfft.default: at net.0.a, net.1.b",
+		"my::op.default: at net.2.c"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %q", err, want)
 		}
