@@ -182,16 +182,16 @@ func BenchmarkBert(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	text, err := golden.Print(g, 1, false)
+	printed, err := golden.Print(g, 1, false)
 	if err != nil {
 		b.Fatal(err)
 	}
-	compiled, err := pjrttest.Engine(b).Compile(b.Context(), text.Text())
+	compiled, err := pjrttest.Engine(b).Compile(b.Context(), printed)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer compiled.Drop(b.Context())
-	if err := compiled.Bind(b.Context(), text.Weights()); err != nil {
+	if err := compiled.Bind(b.Context(), printed.Data()); err != nil {
 		b.Fatal(err)
 	}
 	input := golden.Batch(golden.Form{Samples: 1}, g, samples)

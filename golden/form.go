@@ -32,11 +32,11 @@ func (f Form) of(n *ir.Node) int {
 // RunForm computes the samples of one execution on a PJRT engine: f.Samples, or one where there is no axis of them. Of
 // a shared input the value in the first sample counts.
 func RunForm(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sample, f Form) ([]ref.Sample, error) {
-	b, err := PrintForm(g, f)
+	printed, err := PrintForm(g, f)
 	if err != nil {
 		return nil, err
 	}
-	program, err := load(ctx, e, b)
+	program, err := load(ctx, e, printed)
 	if err != nil {
 		return nil, err
 	}

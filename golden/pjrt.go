@@ -32,11 +32,11 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 			size = max(1, min(size, batchElems/max(1, n.Type.Elems())))
 		}
 	}
-	b, err := Print(g, size, trace)
+	printed, err := Print(g, size, trace)
 	if err != nil {
 		return nil, err
 	}
-	program, err := load(ctx, e, b)
+	program, err := load(ctx, e, printed)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 }
 
 // load compiles a program and gives it its weights; the caller drops it.
-func load(ctx context.Context, e *pjrt.Engine, b *hlo.Builder) (*pjrt.Program, error) {
-	program, err := e.Compile(ctx, b.Text())
+func load(ctx context.Context, e *pjrt.Engine, p *hlo.Program) (*pjrt.Program, error) {
+	program, err := e.Compile(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := program.Bind(ctx, b.Weights()); err != nil {
+	if err := program.Bind(ctx, p.Data()); err != nil {
 		program.Drop(context.WithoutCancel(ctx))
 		return nil, err
 	}

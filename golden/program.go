@@ -14,13 +14,13 @@ import (
 )
 
 // Print prints a graph that computes samples samples at once; trace is that of Form.
-func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
+func Print(g *ir.Graph, samples int, trace bool) (*hlo.Program, error) {
 	return PrintForm(g, Form{Samples: samples, Trace: trace})
 }
 
 // PrintForm prints a graph in a form. A value in a block format is two arguments, or two results: codes, then scale
 // fields. The results are the graph outputs, in order, or what the form traces.
-func PrintForm(g *ir.Graph, f Form) (*hlo.Builder, error) {
+func PrintForm(g *ir.Graph, f Form) (*hlo.Program, error) {
 	b := hlo.New("main")
 	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
 	for _, n := range g.In {
@@ -73,7 +73,7 @@ func PrintForm(g *ir.Graph, f Form) (*hlo.Builder, error) {
 		}
 	}
 	b.Return(results...)
-	return b, b.Err()
+	return b.Program(), b.Err()
 }
 
 func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.Value, error) {

@@ -86,16 +86,16 @@ func stepped(p gemm.MX, t testing.TB, parts [][]int64) []int64 {
 	d, each := defined{hlo.New("step")}, p.M*p.N
 	shape := hlo.TypeOf(hlo.I64, each)
 	d.Return(d.fused(d.Arg("dot", shape), d.Sub(d.Arg("exponent", shape), d.n(266)), d.Arg("acc", shape)))
-	text := d.Text()
-	if d.Err() != nil {
+	program := d.Program()
+	if program == nil {
 		t.Fatal(d.Err())
 	}
-	step, err := pjrttest.Engine(t).Compile(t.Context(), text)
+	step, err := pjrttest.Engine(t).Compile(t.Context(), program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer step.Drop(t.Context())
-	if err := step.Bind(t.Context(), d.Weights()); err != nil {
+	if err := step.Bind(t.Context(), program.Data()); err != nil {
 		t.Fatal(err)
 	}
 	array := func(v []int64) hlo.Array { return hlo.FromInt64s(hlo.I64, []int{each}, v) }

@@ -66,16 +66,25 @@ func record(g *ir.Group) (*generic.Program, error) {
 		}
 		values[n] = v
 	}
+	var results []hlo.Value
 	for _, n := range g.Outputs {
-		p.Results = append(p.Results, generic.Result{Op: values[n].Number(),
-			Buffer: generic.Buffer{Store: storeOf(n.Type), Doc: describe(n)}})
+		results = append(results, values[n])
+		p.Results = append(p.Results, generic.Result{Buffer: generic.Buffer{Store: storeOf(n.Type), Doc: describe(n)}})
 		if s, ok := scaleStore(n.Type); ok {
-			p.Results = append(p.Results, generic.Result{Op: values[n].Scale().Number(),
-				Buffer: generic.Buffer{Store: s, Doc: "scales of " + n.Name}})
+			results = append(results, values[n].Scale())
+			p.Results = append(p.Results, generic.Result{Buffer: generic.Buffer{Store: s, Doc: "scales of " + n.Name}})
 		}
 	}
-	p.Ops, p.Weights = b.Operations(), b.Weights()
-	return p, b.Err()
+	b.Return(results...)
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
+	all := b.Program()
+	for i, n := range all.Results {
+		p.Results[i].Op = n
+	}
+	p.Ops, p.Weights = all.Ops, all.Data()
+	return p, nil
 }
 
 // describe is a value in a comment: "conv1 1x8x8 fixed(8,4)".
@@ -139,7 +148,7 @@ func opsOf(g *ir.Group) string {
 // alias is the input that a result is, element by element, or -1.
 func alias(p *generic.Program, r generic.Result) int {
 	o := p.Ops[r.Op]
-	for o.Kind == "reshape" {
+	for o.Kind == hlo.KindReshape {
 		o = p.Ops[o.Operands[0]]
 	}
 	if o.Kind == hlo.KindInput && p.Inputs[o.Attrs.Index].Store == r.Store {

@@ -41,7 +41,7 @@ func BenchmarkCompile(b *testing.B) {
 	e := pjrttest.Engine(b)
 	program, _ := layer(hlo.I32, 31)
 	for b.Loop() {
-		p, err := e.Compile(b.Context(), program.Text())
+		p, err := e.Compile(b.Context(), program.Program())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -58,11 +58,11 @@ func BenchmarkRun(b *testing.B) {
 	}{{"i8", hlo.I8, 20}, {"f32", hlo.I32, 20}, {"i32", hlo.I32, 31}, {"f64", hlo.I32, 53}, {"i64", hlo.I32, 63}} {
 		b.Run(c.name, func(b *testing.B) {
 			program, in := layer(c.d, c.bits)
-			p, err := pjrttest.Engine(b).Compile(b.Context(), program.Text())
+			p, err := pjrttest.Engine(b).Compile(b.Context(), program.Program())
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := p.Bind(b.Context(), program.Weights()); err != nil {
+			if err := p.Bind(b.Context(), program.Program().Data()); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {

@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir/hlo"
+	"lathe/ir/hlo/text"
 )
 
 // elements pairs the element types here with those of the binding.
@@ -77,8 +78,8 @@ func toHost(b *pjrt.Buffer) (hlo.Array, error) {
 
 // selfTest runs the canary with its second operand in memory that device and host share.
 func selfTest(client *pjrt.Client) error {
-	text, x, w := canaryProgram()
-	exec, err := client.Compile().WithStableHLO([]byte(text)).Done()
+	p, x, w := canaryProgram()
+	exec, err := client.Compile().WithStableHLO([]byte(text.Print(p))).Done()
 	if err != nil {
 		return err
 	}

@@ -18,12 +18,12 @@ const (
 )
 
 // canaryProgram is the product of two arguments.
-func canaryProgram() (text string, x, w hlo.Type) {
+func canaryProgram() (p *hlo.Program, x, w hlo.Type) {
 	b := hlo.New("canary")
 	x, w = hlo.TypeOf(hlo.F32, canaryM, canaryK), hlo.TypeOf(hlo.F32, canaryK, canaryN)
 	y := b.DotGeneral(b.Arg("x", x), b.Arg("w", w), hlo.Dot{LhsContract: []int{1}, RhsContract: []int{0}}, hlo.F32)
 	b.Return(y)
-	return b.Text(), x, w
+	return b.Program(), x, w
 }
 
 // canary fills w with one value a column, another in each round, and checks the product with a matrix of ones. All

@@ -20,6 +20,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/ir/hlo"
+	"lathe/ir/hlo/text"
 )
 
 // TestMain serves as one of the bad workers where the process was started as one.
@@ -92,10 +93,10 @@ func TestBadWorkers(t *testing.T) {
 			if err == nil {
 				defer e.Close()
 				var p *pjrt.Program
-				if p, err = e.Compile(t.Context(), "text"); err == nil {
+				if p, err = e.CompileText(t.Context(), "text"); err == nil {
 					_, err = p.Run(t.Context(), nil)
 				}
-				if _, again := e.Compile(t.Context(), "text"); again == nil || again.Error() != err.Error() {
+				if _, again := e.CompileText(t.Context(), "text"); again == nil || again.Error() != err.Error() {
 					t.Errorf("second request: %v", again)
 				}
 			}
@@ -170,20 +171,20 @@ func TestBadPlugins(t *testing.T) {
 }
 
 // increment adds 1 to a vector of n.
-func increment(n int) string {
+func increment(n int) *hlo.Program {
 	b := hlo.New("increment")
 	x := b.Arg("x", hlo.TypeOf(hlo.I32, n))
 	b.Return(b.Add(x, b.Int(hlo.I32, 1)), x)
-	return b.Text()
+	return b.Program()
 }
 
 func TestRefusals(t *testing.T) {
 	e := pjrttest.Engine(t)
 	ctx := t.Context()
-	nonsense := strings.Replace(increment(3), "stablehlo.add", "stablehlo.nonsense", 1)
-	for _, text := range []string{"", "module {", nonsense} {
-		if _, err := e.Compile(ctx, text); diag.CodeOf(err) != pjrt.CodeCompile {
-			t.Errorf("%q: %v", text, err)
+	nonsense := strings.Replace(text.Print(increment(3)), "stablehlo.add", "stablehlo.nonsense", 1)
+	for _, wrong := range []string{"", "module {", nonsense} {
+		if _, err := e.CompileText(ctx, wrong); diag.CodeOf(err) != pjrt.CodeCompile {
+			t.Errorf("%q: %v", wrong, err)
 		}
 	}
 	p, err := e.Compile(ctx, increment(3))
@@ -216,7 +217,7 @@ func TestBind(t *testing.T) {
 	e := pjrttest.Engine(t)
 	b := hlo.New("bind")
 	b.Return(b.Mul(b.Arg("x", hlo.TypeOf(hlo.F64)), b.Weight(hlo.FromFloat64s(hlo.F64, nil, []float64{3}))))
-	p, err := e.Compile(t.Context(), b.Text())
+	p, err := e.Compile(t.Context(), b.Program())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +293,7 @@ func slow(t *testing.T, e *pjrt.Engine) *pjrt.Program {
 		x = b.DotGeneral(x, x, hlo.Dot{LhsContract: []int{1}, RhsContract: []int{0}}, hlo.I64)
 	}
 	b.Return(b.Add(x, b.Arg("x", hlo.TypeOf(hlo.I64))))
-	p, err := e.Compile(t.Context(), b.Text())
+	p, err := e.Compile(t.Context(), b.Program())
 	if err != nil {
 		t.Fatal(err)
 	}

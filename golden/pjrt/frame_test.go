@@ -5,7 +5,6 @@ package pjrt
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -77,22 +76,6 @@ func TestBadFrames(t *testing.T) {
 	}
 	if _, err := readFrame(strings.NewReader("")); err != io.EOF {
 		t.Errorf("empty stream: %v", err)
-	}
-}
-
-func TestSignature(t *testing.T) {
-	for text, want := range map[string][]hlo.Type{
-		`function_type = () -> (tensor<i1>)`:                       {},
-		`function_type = (tensor<f32>, tensor<2x3xui8>) -> ()`:     {hlo.TypeOf(hlo.F32), hlo.TypeOf(hlo.UI8, 2, 3)},
-		`function_type = (tensor<?xf32>) -> ()`:                    nil,
-		`function_type = (tensor<2xf16>) -> ()`:                    nil,
-		`function_type = (tuple<f32>) -> ()`:                       nil,
-		`func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {`: nil,
-	} {
-		got := signature(text)
-		if (got == nil) != (want == nil) || !slices.EqualFunc(got, want, hlo.Type.Equal) {
-			t.Errorf("%s: %v", text, got)
-		}
 	}
 }
 

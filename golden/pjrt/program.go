@@ -5,11 +5,11 @@ package pjrt
 import (
 	"context"
 	"encoding/binary"
-	"strconv"
-	"strings"
+	"slices"
 
 	"lathe/internal/diag"
 	"lathe/ir/hlo"
+	"lathe/ir/hlo/text"
 )
 
 // Program is a compiled program inside the child; it dies with its engine.
@@ -17,12 +17,25 @@ type Program struct {
 	e       *Engine
 	id      uint32
 	results int
-	args    []hlo.Type // of the text's function_type; nil if it has none
+	args    []hlo.Type // nil where only the plugin knows them
 	bound   int        // how many of the last arguments are bound
 }
 
-// Compile compiles a StableHLO module in text form (function "main"). What the compiler refuses is L0804.
-func (e *Engine) Compile(ctx context.Context, text string) (*Program, error) {
+// Compile compiles a program, without the data of its weights. What the compiler refuses is L0804.
+func (e *Engine) Compile(ctx context.Context, p *hlo.Program) (*Program, error) {
+	compiled, err := e.CompileText(ctx, text.Print(p))
+	if err != nil {
+		return nil, err
+	}
+	compiled.args = []hlo.Type{}
+	for _, a := range slices.Concat(p.Inputs, p.Weights) {
+		compiled.args = append(compiled.args, a.Type)
+	}
+	return compiled, nil
+}
+
+// CompileText compiles a StableHLO module in text form (function "main"), as another program wrote it.
+func (e *Engine) CompileText(ctx context.Context, text string) (*Program, error) {
 	if text == "" {
 		return nil, diag.New(CodeCompile, e.cfg.Plugin, "the program is empty")
 	}
@@ -30,7 +43,7 @@ func (e *Engine) Compile(ctx context.Context, text string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{e: e, id: c.u32(), results: int(c.u32()), args: signature(text)}
+	p := &Program{e: e, id: c.u32(), results: int(c.u32())}
 	return p, e.reply(c)
 }
 
@@ -116,35 +129,6 @@ func (p *Program) send(ctx context.Context, k kind, arrays []hlo.Array, numbers 
 		head = binary.LittleEndian.AppendUint32(head, n)
 	}
 	return p.e.request(ctx, k, append([][]byte{head}, parts...)...)
-}
-
-// signature reads the argument types from the first function_type of a program in generic form, as hlo prints it; nil
-// where it finds none, or types that hlo does not know.
-func signature(text string) []hlo.Type {
-	_, rest, ok := strings.Cut(text, "function_type = (")
-	if !ok {
-		return nil
-	}
-	list, _, _ := strings.Cut(rest, ")")
-	types := []hlo.Type{}
-	for item := range strings.SplitSeq(list, ", ") {
-		if item == "" {
-			continue
-		}
-		body, ok := strings.CutPrefix(strings.TrimSuffix(item, ">"), "tensor<")
-		fields := strings.Split(body, "x")
-		t := hlo.Type{DType: hlo.DType(fields[len(fields)-1])}
-		for _, f := range fields[:len(fields)-1] {
-			d, err := strconv.Atoi(f)
-			ok = ok && err == nil
-			t.Dims = append(t.Dims, d)
-		}
-		if !ok || t.Check() != "" {
-			return nil
-		}
-		types = append(types, t)
-	}
-	return types
 }
 
 // reply demands that a reply was read to its end.

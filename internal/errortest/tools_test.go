@@ -98,11 +98,11 @@ var toolFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0804": func(t *testing.T) error {
-		_, err := pjrttest.Engine(t).Compile(t.Context(), "module {")
+		_, err := pjrttest.Engine(t).CompileText(t.Context(), "module {")
 		return err
 	},
 	"L0805": func(t *testing.T) error {
-		p, err := pjrttest.Engine(t).Compile(t.Context(), identity)
+		p, err := pjrttest.Engine(t).CompileText(t.Context(), identity)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ var toolFaults = map[string]func(t *testing.T) error{
 	"L0806": func(t *testing.T) error {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := pjrttest.Engine(t).Compile(ctx, identity)
+		_, err := pjrttest.Engine(t).CompileText(ctx, identity)
 		return err
 	},
 }

@@ -13,49 +13,6 @@ import (
 	"lathe/ir/hlo"
 )
 
-const wantText = `// %arg0: image of "x"
-"builtin.module"() <{sym_name = "tiny\22"}> ({
-  "func.func"() <{function_type = (tensor<2x3xi32>, tensor<3xi8>) -> (tensor<2x3xi32>), sym_name = "main"}> ({
-  ^bb0(%arg0: tensor<2x3xi32>, %w0: tensor<3xi8>):
-    // model.onnx: add (Add)
-    %0 = "stablehlo.convert"(%w0) : (tensor<3xi8>) -> tensor<3xi32>
-    %1 = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 1>}> : (tensor<3xi32>) -> tensor<2x3xi32>
-    %2 = "stablehlo.add"(%arg0, %1) : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
-    %3 = "stablehlo.constant"() <{value = dense<[[1, 2, 3], [4, 5, -6]]> : tensor<2x3xi32>}> : () -> tensor<2x3xi32>
-    %4 = "stablehlo.multiply"(%2, %3) : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
-    "func.return"(%4) : (tensor<2x3xi32>) -> ()
-  }) : () -> ()
-}) : () -> ()
-`
-
-func tiny() *hlo.Builder {
-	b := hlo.New("tiny\"")
-	x := b.Arg("image\nof \"x\"", hlo.TypeOf(hlo.I32, 2, 3))
-	b.At("model.onnx:\tadd (Add)")
-	w := b.Convert(b.Weight(hlo.FromInt64s(hlo.I8, []int{3}, []int64{7, -8, 9})), hlo.I32)
-	s := b.Add(x, b.Along(w, []int{2, 3}, 1))
-	k := hlo.FromInt64s(hlo.I32, []int{2, 3}, []int64{1, 2, 3, 4, 5, -6})
-	b.Return(b.Mul(s, b.Const(k)))
-	return b
-}
-
-func TestText(t *testing.T) {
-	b := tiny()
-	if b.Text() != wantText || b.Err() != nil {
-		t.Errorf("%v\n%s", b.Err(), b.Text())
-	}
-	if tiny().Text() != tiny().Text() {
-		t.Error("two equal programs differ")
-	}
-	out := pjrttest.Run(t, b, hlo.FromInt64s(hlo.I32, []int{2, 3}, []int64{1, 1, 1, 2, 2, 2}))
-	want := []int64{8, -14, 30, 36, -30, -66}
-	for i, v := range out[0].Int64s() {
-		if v != want[i] {
-			t.Fatalf("%v, want %v", out[0].Int64s(), want)
-		}
-	}
-}
-
 // TestConst reads constants of every type back, splat, listed and promoted to a weight.
 func TestConst(t *testing.T) {
 	long := make([]int64, 2000)
@@ -79,7 +36,7 @@ func TestConst(t *testing.T) {
 		outs = append(outs, b.Const(a), b.Const(a))
 	}
 	b.Return(outs...)
-	if n := len(b.Weights()); n != 16 {
+	if n := len(b.Program().Weights); n != 16 {
 		t.Errorf("%d weights, want 16: two of 2000 elements for each of 8 types", n)
 	}
 	for i, a := range pjrttest.Run(t, b) {
@@ -195,7 +152,7 @@ var mistakes = map[string]func(b *hlo.Builder) hlo.Value{
 	"divround":   func(b *hlo.Builder) hlo.Value { return b.DivRound(f32(b, 2), f32(b, 2), 0) },
 }
 
-// TestMistakes feeds one wrong call each; everything after it stays silent and the program has no text.
+// TestMistakes feeds one wrong call each; everything after it stays silent, and there is no program.
 func TestMistakes(t *testing.T) {
 	for name, wrong := range mistakes {
 		b := hlo.New(name)
@@ -203,8 +160,8 @@ func TestMistakes(t *testing.T) {
 		v := wrong(b)
 		after := b.Tanh(b.Concat(0, b.Requant(v, hlo.Requantize{Shift: hlo.Places(2), Width: 8, Out: hlo.I8}), v))
 		b.Return(after, b.ReduceKeep(hlo.ReduceMax, b.ArgMax(v, 0), 0), b.Splat(v, 1), b.ConvLast(v, v, hlo.Conv{}))
-		if diag.CodeOf(b.Err()) != hlo.CodeBuild || b.Text() != "" || !strings.HasPrefix(b.Err().Error(), "here: ") {
-			t.Errorf("%s: %v, text %q", name, b.Err(), b.Text())
+		if diag.CodeOf(b.Err()) != hlo.CodeBuild || b.Program() != nil || !strings.HasPrefix(b.Err().Error(), "here: ") {
+			t.Errorf("%s: %v, a program", name, b.Err())
 		}
 		t.Log(b.Err())
 	}
@@ -215,7 +172,7 @@ func TestMistakes(t *testing.T) {
 		"after return": func(b *hlo.Builder) { b.Return(b.Int(hlo.I32, 1)); b.Int(hlo.I32, 2) },
 	} {
 		b := hlo.New(name)
-		if end(b); b.Text() != "" || diag.CodeOf(b.Err()) != hlo.CodeBuild {
+		if end(b); b.Program() != nil || diag.CodeOf(b.Err()) != hlo.CodeBuild {
 			t.Errorf("%s: %v", name, b.Err())
 		}
 	}

@@ -32,21 +32,7 @@ func (b *Builder) Convolution(x, kernel Value, c Conv, out DType) Value {
 	if msg != "" {
 		return b.failf("convolution: %s by %s: %s", x.typ, kernel.typ, msg)
 	}
-	pads, flips := make([]string, n), make([]string, n)
-	for i := range n {
-		pads[i] = fmt.Sprintf("[%d, %d]", c.Low[i], c.High[i])
-		flips[i] = "false"
-	}
-	padding, reversal := "dense<["+strings.Join(pads, ", ")+"]>", "array<i1: "+strings.Join(flips, ", ")+">"
-	if n == 0 {
-		padding, reversal = "dense<>", "array<i1>"
-	}
-	attrs := fmt.Sprintf("batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<%sx%s->%s>, "+
-		"feature_group_count = %d : i64, lhs_dilation = %s, padding = %s : tensor<%dx2xi64>, "+
-		"rhs_dilation = %s, window_reversal = %s, window_strides = %s",
-		letters(c.Input), letters(c.Kernel), letters(c.Output), c.Groups, ints(c.InDilation), padding, n,
-		ints(c.KernelDilation), reversal, ints(c.Stride))
-	return b.emit("convolution", t, attrs, x, kernel).with(Attrs{Conv: c})
+	return b.emit(KindConvolution, t, Attrs{Conv: c}, x, kernel)
 }
 
 // ConvLast is Convolution of a channels-last input with any leading axes, [..., spatial, C] by [O, spatial, C/groups].
@@ -155,9 +141,6 @@ func names(axes, two string, n int) bool {
 	return true
 }
 
-// letters turns "b01f" into "[b, 0, 1, f]".
-func letters(axes string) string { return "[" + strings.Join(strings.Split(axes, ""), ", ") + "]" }
-
 // stretch is the extent of n elements at the given distance.
 func stretch(n, distance int) int {
 	if n == 0 {
@@ -171,4 +154,74 @@ func boolInt(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+const (
+	// shortSum is the number of terms of a convolution below which i32 is faster than f32.
+	shortSum = 96
+	// maxTaps is the largest depthwise kernel that is written out tap by tap, 10 to 40 times faster than one
+	// convolution.
+	maxTaps = 64
+)
+
+// ConvInt is a channels-last convolution on integers, exact, given that sum |x|*|kernel| < 2^bits (see DotInt). The
+// input is [..., spatial, C] with any leading axes, the kernel [O, spatial, C/groups], the result [..., spatial, O].
+// c names no axes here.
+func (b *Builder) ConvInt(x, kernel Value, c Conv, bits int) Value {
+	carrier, ok := b.exactCarrier("convolution", x, kernel, bits)
+	if !ok {
+		return Value{}
+	}
+	dims := kernel.typ.Dims
+	if len(dims) < 2 {
+		return b.failf("convolution: %s by %s", x.typ, kernel.typ)
+	}
+	terms := Type{Dims: dims[1:]}.Len()
+	each := dims[0] == c.Groups && dims[len(dims)-1] == 1 && terms <= maxTaps
+	if each || bits <= 31 && terms < shortSum {
+		carrier = resultOf(bits)
+	}
+	x, kernel = b.Convert(x, carrier), b.Convert(kernel, carrier)
+	if each {
+		return b.overImages(x, kernel, func(x Value) Value { return b.depthwise(x, kernel, c) })
+	}
+	v := b.overImages(x, kernel, func(x Value) Value { return b.Convolution(x, kernel, c, carrier).exact() })
+	return b.Convert(v, resultOf(bits))
+}
+
+// depthwise convolves each channel of x [N, spatial, C] with its own kernel [C, spatial, 1], one product a tap.
+func (b *Builder) depthwise(x, kernel Value, c Conv) Value {
+	n := kernel.typ.Rank() - 2
+	c = c.filled(n)
+	t, msg := c.infer(x.typ, kernel.typ, x.typ.DType)
+	if msg != "" {
+		return b.failf("convolution: %s by %s: %s", x.typ, kernel.typ, msg)
+	}
+	around := func(s []int) []int { return append(append([]int{0}, s...), 0) }
+	inner := around(c.InDilation)
+	for i := range n {
+		inner[i+1]--
+	}
+	x = b.Pad(x, b.Int(x.typ.DType, 0), around(c.Low), around(c.High), inner)
+	sum := b.BroadcastInDim(b.Int(x.typ.DType, 0), t.Dims, nil)
+	for tap := range (Type{Dims: kernel.typ.Dims[1:]}).Len() {
+		start, limit, stride := fill(0, n+2), slices.Clone(t.Dims), fill(1, n+2)
+		at := slices.Clone(kernel.typ.Dims)
+		at[0] = 0
+		for rest, i := tap, n-1; i >= 0; i-- {
+			size := kernel.typ.Dims[i+1]
+			at[i+1], rest = rest%size, rest/size
+			start[i+1], stride[i+1] = at[i+1]*c.KernelDilation[i], c.Stride[i]
+			limit[i+1] = start[i+1] + max(0, (t.Dims[i+1]-1)*c.Stride[i]+1)
+		}
+		at[n+1] = 0
+		to := slices.Clone(at)
+		for i := range to {
+			to[i]++
+		}
+		to[0] = kernel.typ.Dims[0]
+		weight := b.Reshape(b.Slice(kernel, at, to, nil), kernel.typ.Dims[0])
+		sum = b.Add(sum, b.Mul(b.Slice(x, start, limit, stride), b.Along(weight, t.Dims, n+1)))
+	}
+	return sum
 }

@@ -2,11 +2,6 @@
 
 package hlo
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Dot says which axes of two operands are multiplied and summed (Contract) and which are kept side by side (Batch);
 // the lists pair up by position.
 type Dot struct {
@@ -33,18 +28,7 @@ func (b *Builder) DotGeneral(x, y Value, d Dot, out DType) Value {
 	}
 	t.Dims = append(t.Dims, others(x.typ, d.LhsBatch, d.LhsContract)...)
 	t.Dims = append(t.Dims, others(y.typ, d.RhsBatch, d.RhsContract)...)
-	var parts []string
-	for _, p := range []struct {
-		name string
-		axes []int
-	}{
-		{"lhs_batching_dimensions", d.LhsBatch}, {"rhs_batching_dimensions", d.RhsBatch},
-		{"lhs_contracting_dimensions", d.LhsContract}, {"rhs_contracting_dimensions", d.RhsContract},
-	} {
-		parts = append(parts, fmt.Sprintf("%s = [%s]", p.name, intList(p.axes)))
-	}
-	numbers := "dot_dimension_numbers = #stablehlo.dot<" + strings.Join(parts, ", ") + ">"
-	return b.emit("dot_general", t, numbers, x, y).with(Attrs{Dot: d})
+	return b.emit(KindDot, t, Attrs{Dot: d}, x, y)
 }
 
 // fits reports that the axis lists are legal for x and y and that the sizes agree.
@@ -76,4 +60,54 @@ func others(t Type, batch, contract []int) []int {
 		}
 	}
 	return dims
+}
+
+// Integer sums of products travel in the fastest element type in which they are exact. Measured on four cores for 1,024
+// rows by 1,024 columns over 1,024 terms: i8 operands into i32 4 ms, f32 11, f64 130, i32 170, i64 500 to 16,000; for a
+// 3x3 convolution of 64 into 64 channels: f32 26 ms, i32, f64 and i64 about 450. Sums in f32 and f64 are exact in any
+// order as long as the absolute values add up to no more than 2^24 or 2^53.
+
+// DotInt is DotGeneral on integers, exact, given that sum |x|*|y| < 2^bits with bits up to 63. The result is I32 up to
+// 31 bits, else I64. Operands that both fit I8 should come as I8.
+func (b *Builder) DotInt(x, y Value, d Dot, bits int) Value {
+	carrier, ok := b.exactCarrier("dot", x, y, bits)
+	if !ok {
+		return Value{}
+	}
+	if bits <= 31 && x.typ.DType == I8 && y.typ.DType == I8 {
+		return b.DotGeneral(x, y, d, I32).exact()
+	}
+	v := b.DotGeneral(b.Convert(x, carrier), b.Convert(y, carrier), d, carrier).exact()
+	return b.Convert(v, resultOf(bits))
+}
+
+// exactCarrier picks an element type in which sums below 2^bits are exact. Integers may wrap on the way, as the final
+// sum is right modulo the word; a float operand too large for its type can only meet zeros.
+func (b *Builder) exactCarrier(op string, x, y Value, bits int) (DType, bool) {
+	if !b.sound(op, x, y) {
+		return "", false
+	}
+	switch {
+	case !x.typ.DType.IsInt() || !y.typ.DType.IsInt():
+		b.failf("%s: %s by %s are not integers", op, x.typ, y.typ)
+	case bits <= 24:
+		return F32, true
+	case bits <= 31:
+		return I32, true
+	case bits <= 53:
+		return F64, true
+	case bits <= 63:
+		return I64, true
+	default:
+		b.failf("%s: sums of %d bits do not fit 63", op, bits)
+	}
+	return "", false
+}
+
+// resultOf is the element type of an exact sum below 2^bits.
+func resultOf(bits int) DType {
+	if bits <= 31 {
+		return I32
+	}
+	return I64
 }

@@ -3,21 +3,22 @@
 package hlo
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Reducer is the operation that a reduction repeats.
 type Reducer string
 
-// The reducers, with 0, the smallest or the largest value, or 1 as the start. Integers wrap in their own type.
+// The reducers, the first four with 0, the smallest or the largest value, or 1 as the start. Integers wrap in their own
+// type.
 const (
 	ReduceAdd Reducer = "add"
 	ReduceMax Reducer = "maximum"
 	ReduceMin Reducer = "minimum"
 	ReduceMul Reducer = "multiply"
+	// ReduceLast keeps the update: the reducer of a scatter that overwrites.
+	ReduceLast Reducer = "update"
 )
 
 // Reduce reduces x over the axes, which disappear from the result.
@@ -33,8 +34,7 @@ func (b *Builder) Reduce(f Reducer, x Value, axes ...int) Value {
 	}
 	t := Type{x.typ.DType, others(x.typ, axes, nil)}
 	start := b.start(f, x.typ.DType)
-	v := b.emitRegion("reduce", t, "dimensions = "+ints(axes), region(f, x.typ.DType), x, start)
-	return v.with(Attrs{Axes: slices.Clone(axes), Reducer: f})
+	return b.emit(KindReduce, t, Attrs{Axes: slices.Clone(axes), Reducer: f}, x, start)
 }
 
 // ReduceKeep is Reduce with the axes kept at size 1.
@@ -93,16 +93,7 @@ func (b *Builder) ReduceWindow(f Reducer, x Value, w Window) Value {
 	if !ok || rank == 0 {
 		return b.failf("reduce_window: %+v over %s", w, x.typ)
 	}
-	pads := make([]string, rank)
-	for i := range pads {
-		pads[i] = fmt.Sprintf("[%d, %d]", w.Low[i], w.High[i])
-	}
-	attrs := fmt.Sprintf("base_dilations = %s, padding = dense<[%s]> : tensor<%dx2xi64>, window_dilations = %s, "+
-		"window_dimensions = %s, window_strides = %s", ints(fill(1, rank)), strings.Join(pads, ", "), rank,
-		ints(w.Dilation), ints(w.Size), ints(w.Stride))
-	start := b.start(f, x.typ.DType)
-	v := b.emitRegion("reduce_window", Type{x.typ.DType, dims}, attrs, region(f, x.typ.DType), x, start)
-	return v.with(Attrs{Window: w, Reducer: f})
+	return b.emit(KindReduceWindow, Type{x.typ.DType, dims}, Attrs{Window: w, Reducer: f}, x, b.start(f, x.typ.DType))
 }
 
 // slide gives the number of window positions on each axis; all lists are filled in.
@@ -172,15 +163,4 @@ func limits(d DType) (lo, hi int64) {
 		return -1 << (d.Bits() - 1), 1<<(d.Bits()-1) - 1
 	}
 	return 0, int64(uint64(1)<<n - 1)
-}
-
-// region is the body of a reducer on scalars.
-func region(f Reducer, d DType) string {
-	t := Type{DType: d}.String()
-	if f == ReduceLast {
-		return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n      \"stablehlo.return\"(%%y) : (%s) -> ()\n", t, t, t)
-	}
-	return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n"+
-		"      %%z = \"stablehlo.%s\"(%%x, %%y) : (%s, %s) -> %s\n"+
-		"      \"stablehlo.return\"(%%z) : (%s) -> ()\n", t, t, f, t, t, t, t)
 }

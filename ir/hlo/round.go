@@ -334,3 +334,54 @@ func (b *Builder) DivRound(v, n Value, round uint8) Value {
 	}
 	return b.Add(q, b.Convert(up, d))
 }
+
+// RoundShiftBy is RS(v, n) with a shift for every element: both I64 of one shape, |v| < 2^58 and n at most 60. A
+// negative n shifts left; the caller sees to it that nothing is lost.
+func (b *Builder) RoundShiftBy(v, n Value, round uint8) Value {
+	zero, one := b.Splat(n, 0), b.Splat(n, 1)
+	right, left := b.Max(n, zero), b.Max(b.Neg(n), zero)
+	step := b.ShiftLeft(one, right)
+	mask := b.Sub(step, one)
+	half := b.ShiftRightLogical(step, one)
+	some := b.Min(right, one) // 0 where nothing is dropped
+	sign := b.ShiftRightArith(v, b.Splat(v, 63))
+	q, r := b.ShiftRightArith(v, right), b.And(v, mask)
+	var bump Value
+	switch round {
+	case RoundHalfEven:
+		bump = b.Add(b.Sub(half, some), b.And(q, some))
+	case RoundHalfAway:
+		bump = b.Sub(half, b.And(b.Neg(sign), some))
+	case RoundHalfUp:
+		bump = half
+	case RoundHalfDown:
+		bump = b.Sub(half, some)
+	case RoundHalfZero:
+		bump = b.Add(b.Sub(half, some), b.And(b.Neg(sign), some))
+	case RoundFloor:
+		bump = zero
+	case RoundCeil:
+		bump = mask
+	case RoundZero:
+		bump = b.And(sign, mask)
+	case RoundOutward:
+		bump = b.And(b.Not(sign), mask)
+	default:
+		return b.failf("unknown rounding %d", round)
+	}
+	q = b.Add(q, b.ShiftRightArith(b.Add(r, bump), right))
+	return b.ShiftLeft(q, left)
+}
+
+// WindowTerm is d*2^s, floor, saturated to width bits: what a window accumulator adds. d and s are I64 of one shape,
+// |d| < 2^62 and width at most 62.
+func (b *Builder) WindowTerm(d, s Value, width int) Value {
+	zero := b.Splat(s, 0)
+	right := b.Min(b.Max(b.Neg(s), zero), b.Splat(s, 63))
+	left := b.Min(b.Max(s, zero), b.Splat(s, int64(width-1)))
+	most, least := b.Splat(d, 1<<(width-1)-1), b.Splat(d, -1<<(width-1))
+	t := b.ShiftLeft(b.ShiftRightArith(d, right), left)
+	t = b.Select(b.Compare(GT, d, b.ShiftRightArith(most, left)), b.Select(b.Compare(GT, s, zero), most, t), t)
+	t = b.Select(b.Compare(LT, d, b.ShiftRightArith(least, left)), b.Select(b.Compare(GT, s, zero), least, t), t)
+	return b.Clamp(least, t, most)
+}

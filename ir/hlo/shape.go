@@ -2,10 +2,7 @@
 
 package hlo
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Reshape gives x new dimensions with the same number of elements in the same row-major order.
 func (b *Builder) Reshape(x Value, dims ...int) Value {
@@ -16,7 +13,7 @@ func (b *Builder) Reshape(x Value, dims ...int) Value {
 	if t.Check() == "" && t.Len() != x.typ.Len() {
 		return b.failf("reshape: %s to %s", x.typ, t)
 	}
-	return b.emit("reshape", t, "", x)
+	return b.emit(KindReshape, t, Attrs{}, x)
 }
 
 // Transpose permutes axes: axis i of the result is axis perm[i] of x.
@@ -31,7 +28,7 @@ func (b *Builder) Transpose(x Value, perm ...int) Value {
 	for i, p := range perm {
 		t.Dims[i] = x.typ.Dims[p]
 	}
-	return b.emit("transpose", t, "permutation = "+ints(perm), x).with(Attrs{Axes: slices.Clone(perm)})
+	return b.emit(KindTranspose, t, Attrs{Axes: slices.Clone(perm)}, x)
 }
 
 // BroadcastInDim repeats x into dims: axis i of x becomes axis axes[i] of the result, and has its size or 1.
@@ -47,7 +44,7 @@ func (b *Builder) BroadcastInDim(x Value, dims, axes []int) Value {
 	if bad {
 		return b.failf("broadcast: %s along axes %v to %s", x.typ, axes, t)
 	}
-	return b.emit("broadcast_in_dim", t, "broadcast_dimensions = "+ints(axes), x).with(Attrs{Axes: slices.Clone(axes)})
+	return b.emit(KindBroadcast, t, Attrs{Axes: slices.Clone(axes)}, x)
 }
 
 // BroadcastTo repeats x into dims by the rule of NumPy: axes are aligned at the end.
@@ -85,8 +82,8 @@ func (b *Builder) Slice(x Value, start, limit, stride []int) Value {
 		}
 		t.Dims[i] = (limit[i] - start[i] + stride[i] - 1) / stride[i]
 	}
-	attrs := fmt.Sprintf("limit_indices = %s, start_indices = %s, strides = %s", ints(limit), ints(start), ints(stride))
-	return b.emit("slice", t, attrs, x).with(Attrs{Start: slices.Clone(start), Stride: slices.Clone(stride)})
+	a := Attrs{Start: slices.Clone(start), Limit: slices.Clone(limit), Stride: slices.Clone(stride)}
+	return b.emit(KindSlice, t, a, x)
 }
 
 // SliceAxis is Slice on a single axis with stride 1.
@@ -122,7 +119,7 @@ func (b *Builder) Concat(axis int, values ...Value) Value {
 		}
 		t.Dims[axis] += v.typ.Dims[axis]
 	}
-	return b.emit("concatenate", t, fmt.Sprintf("dimension = %d : i64", axis), values...).with(Attrs{Axes: []int{axis}})
+	return b.emit(KindConcatenate, t, Attrs{Axes: []int{axis}}, values...)
 }
 
 // Pad puts low and high elements of the scalar value around x and inner ones between its elements (nil: 0 everywhere);
@@ -145,10 +142,8 @@ func (b *Builder) Pad(x, value Value, low, high, inner []int) Value {
 		}
 		t.Dims[i] = d + max(d-1, 0)*inner[i] + low[i] + high[i]
 	}
-	attrs := fmt.Sprintf("edge_padding_high = %s, edge_padding_low = %s, interior_padding = %s",
-		ints(high), ints(low), ints(inner))
-	return b.emit("pad", t, attrs, x, value).with(
-		Attrs{Low: slices.Clone(low), High: slices.Clone(high), Inner: slices.Clone(inner)})
+	a := Attrs{Low: slices.Clone(low), High: slices.Clone(high), Inner: slices.Clone(inner)}
+	return b.emit(KindPad, t, a, x, value)
 }
 
 // Reverse turns the order of the elements along the axes.
@@ -159,40 +154,35 @@ func (b *Builder) Reverse(x Value, axes ...int) Value {
 	if !distinct(axes, x.typ.Rank()) {
 		return b.failf("reverse: axes %v of %s", axes, x.typ)
 	}
-	return b.emit("reverse", x.typ, "dimensions = "+ints(axes), x).with(Attrs{Axes: slices.Clone(axes)})
+	return b.emit(KindReverse, x.typ, Attrs{Axes: slices.Clone(axes)}, x)
 }
 
-// Iota is a tensor whose element is its index along axis.
-func (b *Builder) Iota(t Type, axis int) Value {
-	if b.err != nil {
-		return Value{}
+// Blocks cuts the last axis of x into blocks of k: [..., n] becomes [..., ceil(n/k), k], filled up with zeros.
+func (b *Builder) Blocks(x Value, k int) Value {
+	if !b.sound("blocks", x) || k < 1 || x.typ.Rank() == 0 {
+		return b.failf("blocks of %d of %s", k, x.typ)
 	}
-	if axis < 0 || axis >= t.Rank() {
-		return b.failf("iota: axis %d of %s", axis, t)
+	dims := x.typ.Dims
+	last := len(dims) - 1
+	count := (dims[last] + k - 1) / k
+	if gap := count*k - dims[last]; gap > 0 {
+		high := make([]int, len(dims))
+		high[last] = gap
+		none := make([]int, len(dims))
+		x = b.Pad(x, b.Int(x.typ.DType, 0), none, high, none)
 	}
-	return b.emit("iota", t, fmt.Sprintf("iota_dimension = %d : i64", axis)).with(Attrs{Axes: []int{axis}})
+	return b.Reshape(x, append(append([]int{}, dims[:last]...), count, k)...)
 }
 
-// TakeI looks rows of a table up: index i gives table[i]. The table is 1-D, giving one element an index, or has more
-// axes, which follow those of idx in the result. Indices outside are moved to the nearest row.
-func (b *Builder) TakeI(table, idx Value) Value {
-	if !b.sound("take", table, idx) {
-		return Value{}
+// Unblocks is the inverse of Blocks: the first n elements of [..., blocks, k].
+func (b *Builder) Unblocks(x Value, n int) Value {
+	if !b.sound("unblocks", x) || x.typ.Rank() < 2 {
+		return b.failf("unblocks of %s", x.typ)
 	}
-	if table.typ.Rank() == 0 || !idx.typ.DType.IsInt() || table.typ.Dims[0] == 0 {
-		return b.failf("take: %s by %s", table.typ, idx.typ)
-	}
-	rank := idx.typ.Rank()
-	row := table.typ.Dims[1:]
-	t := Type{table.typ.DType, append(slices.Clone(idx.typ.Dims), row...)}
-	offsets := ""
-	if len(row) > 0 {
-		offsets = fmt.Sprintf("offset_dims = [%s], ", intList(seq(rank, len(row))))
-	}
-	attrs := fmt.Sprintf("dimension_numbers = #stablehlo.gather<%scollapsed_slice_dims = [0], start_index_map = [0], "+
-		"index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = %s",
-		offsets, rank, ints(append([]int{1}, row...)))
-	return b.emit("gather", t, attrs, table, idx)
+	dims := x.typ.Dims
+	last := len(dims) - 2
+	flat := b.Reshape(x, append(append([]int{}, dims[:last]...), dims[last]*dims[last+1])...)
+	return b.SliceAxis(flat, last, 0, n)
 }
 
 // seq is n numbers from start on.

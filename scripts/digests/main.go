@@ -26,6 +26,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/workers"
 	"lathe/ir"
+	"lathe/ir/hlo/text"
 	"lathe/lower"
 	"lathe/rtl"
 )
@@ -160,11 +161,11 @@ func stableHLO(g *ir.Graph) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := golden.Print(g, 3, false)
+	p, err := golden.Print(g, 3, false)
 	if err != nil {
 		return nil, err
 	}
-	return []byte(text.Text()), nil
+	return []byte(text.Print(p)), nil
 }
 
 // kernels is the CUDA folder of a graph without what NVRTC makes of it.

@@ -13,38 +13,45 @@ import (
 
 // infix are the operators of C++ that are the operation itself, for floats and for integers.
 var (
-	infixFloat = map[hlo.Kind]string{"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
-	infixInt   = map[hlo.Kind]string{"and": "&", "or": "|", "xor": "^"}
-	infixBool  = map[hlo.Kind]string{"and": "&&", "or": "||", "xor": "!=", "add": "||", "multiply": "&&"}
+	infixFloat = map[hlo.Kind]string{hlo.KindAdd: "+", hlo.KindSubtract: "-", hlo.KindMultiply: "*",
+		hlo.KindDivide: "/"}
+	infixInt  = map[hlo.Kind]string{hlo.KindAnd: "&", hlo.KindOr: "|", hlo.KindXor: "^"}
+	infixBool = map[hlo.Kind]string{hlo.KindAnd: "&&", hlo.KindOr: "||", hlo.KindXor: "!=", hlo.KindAdd: "||",
+		hlo.KindMultiply: "&&"}
 )
 
 // Functions of integers in the prelude.
 var functions = map[hlo.Kind]string{
-	"add": "add", "subtract": "sub", "multiply": "mul", "divide": "quotient", "remainder": "remainder_of",
-	"maximum": "greatest", "minimum": "least", "shift_left": "shl", "shift_right_arithmetic": "sar",
-	"shift_right_logical": "shr", "negate": "neg", "abs": "magnitude", "sign": "sign_of",
+	hlo.KindAdd: "add", hlo.KindSubtract: "sub", hlo.KindMultiply: "mul",
+	hlo.KindDivide: "quotient", hlo.KindRemainder: "remainder_of", hlo.KindMaximum: "greatest",
+	hlo.KindMinimum: "least", hlo.KindShiftLeft: "shl", hlo.KindShiftRightArithmetic: "sar",
+	hlo.KindShiftRightLogical: "shr", hlo.KindNegate: "neg", hlo.KindAbs: "magnitude",
+	hlo.KindSign: "sign_of",
 }
 
 // Functions of floats: those of the prelude, and those of CUDA, which take an f behind their name for f32.
 var (
 	floatFunctions = map[hlo.Kind]string{
-		"maximum": "float_greatest", "minimum": "float_least", "logistic": "logistic",
+		hlo.KindMaximum: "float_greatest", hlo.KindMinimum: "float_least", hlo.KindLogistic: "logistic",
 	}
 	mathFunctions = map[hlo.Kind]string{
-		"power": "pow", "remainder": "fmod", "abs": "fabs", "exponential": "exp", "log": "log",
-		"exponential_minus_one": "expm1", "log_plus_one": "log1p", "tanh": "tanh", "chlo.erf": "erf", "sine": "sin",
-		"cosine": "cos", "chlo.tan": "tan", "chlo.asin": "asin", "chlo.acos": "acos", "chlo.atan": "atan",
-		"chlo.sinh": "sinh", "chlo.cosh": "cosh", "chlo.asinh": "asinh", "chlo.acosh": "acosh", "chlo.atanh": "atanh",
-		"sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil",
-		"round_nearest_even": "rint", "round_nearest_afz": "round",
+		hlo.KindPower: "pow", hlo.KindRemainder: "fmod", hlo.KindAbs: "fabs", hlo.KindExponential: "exp",
+		hlo.KindLog: "log", hlo.KindExpm1: "expm1", hlo.KindLog1p: "log1p", hlo.KindTanh: "tanh",
+		hlo.KindErf: "erf", hlo.KindSine: "sin", hlo.KindCosine: "cos", hlo.KindTan: "tan",
+		hlo.KindAsin: "asin", hlo.KindAcos: "acos", hlo.KindAtan: "atan", hlo.KindSinh: "sinh",
+		hlo.KindCosh: "cosh", hlo.KindAsinh: "asinh", hlo.KindAcosh: "acosh", hlo.KindAtanh: "atanh",
+		hlo.KindSqrt: "sqrt", hlo.KindRsqrt: "rsqrt", hlo.KindFloor: "floor", hlo.KindCeil: "ceil",
+		hlo.KindRoundEven: "rint", hlo.KindRoundAway: "round",
 	}
 )
 
 // others are computed by cases in element, move or accumulate.
 var others = []hlo.Kind{
-	hlo.KindInput, hlo.KindWeight, "constant", "iota", "reshape", "broadcast_in_dim", "transpose", "slice", "reverse",
-	"pad", "gather", "concatenate", "reduce", "reduce_window", "dot_general", "convolution", "scatter", kindRank,
-	kindRanked, "compare", "select", "convert", "bitcast_convert", "not", "popcnt", "count_leading_zeros",
+	hlo.KindInput, hlo.KindWeight, hlo.KindConstant, hlo.KindIota, hlo.KindReshape, hlo.KindBroadcast,
+	hlo.KindTranspose, hlo.KindSlice, hlo.KindReverse, hlo.KindPad, hlo.KindGather, hlo.KindConcatenate,
+	hlo.KindReduce, hlo.KindReduceWindow, hlo.KindDot, hlo.KindConvolution, hlo.KindScatter, kindRank, kindRanked,
+	hlo.KindCompare, hlo.KindSelect, hlo.KindConvert, hlo.KindBitcast, hlo.KindNot, hlo.KindPopCount,
+	hlo.KindCountLeadingZeros,
 }
 
 // unknown lists the kinds that have no kernel form, each once.
@@ -58,9 +65,9 @@ func unknown(ops []hlo.Operation) []string {
 		_, n := functions[o.Kind]
 		_, i := infixInt[o.Kind]
 		_, l := infixBool[o.Kind]
-		floats := d.IsFloat() && (f || m || x || o.Kind == "negate" || o.Kind == "sign")
+		floats := d.IsFloat() && (f || m || x || o.Kind == hlo.KindNegate || o.Kind == hlo.KindSign)
 		ints := d.IsInt() && (n || i)
-		name := string(o.Kind) + " of " + string(d)
+		name := kindName(o.Kind) + " of " + string(d)
 		if !floats && !ints && !(d == hlo.I1 && l) && !slices.Contains(others, o.Kind) && !slices.Contains(bad, name) {
 			bad = append(bad, name)
 		}
@@ -79,21 +86,21 @@ func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
 	}
 	t := TypeOf(o.Type.DType)
 	switch o.Kind {
-	case "select":
+	case hlo.KindSelect:
 		return kernel.Either(args[0], args[1], args[2])
-	case "compare":
+	case hlo.KindCompare:
 		relation := map[hlo.Dir]string{hlo.EQ: "==", hlo.NE: "!=", hlo.LT: "<", hlo.LE: "<=", hlo.GT: ">", hlo.GE: ">="}
 		return kernel.Binary(relation[o.Attrs.Dir], args[0], args[1])
-	case "convert":
+	case hlo.KindConvert:
 		return kernel.Convert(t, args[0])
-	case "bitcast_convert":
+	case hlo.KindBitcast:
 		return bitcast(t, args[0])
-	case "not":
+	case hlo.KindNot:
 		if t == word.Bool {
 			return kernel.Unary("!", args[0])
 		}
 		return kernel.Narrow(kernel.Unary("~", args[0]))
-	case "popcnt", "count_leading_zeros":
+	case hlo.KindPopCount, hlo.KindCountLeadingZeros:
 		return countBits(o.Kind, args[0])
 	}
 	switch {
@@ -117,9 +124,9 @@ func idle(k hlo.Kind, args []*kernel.Expr) bool {
 		return false
 	}
 	switch k {
-	case "add", "subtract", "shift_left", "shift_right_arithmetic", "shift_right_logical":
+	case hlo.KindAdd, hlo.KindSubtract, hlo.KindShiftLeft, hlo.KindShiftRightArithmetic, hlo.KindShiftRightLogical:
 		return args[1].Bits == 0
-	case "multiply", "divide":
+	case hlo.KindMultiply, hlo.KindDivide:
 		return args[1].Bits == 1
 	}
 	return false
@@ -132,9 +139,9 @@ func float(k hlo.Kind, t word.Type, args []*kernel.Expr) *kernel.Expr {
 	x := args[0]
 	zero, one := kernel.Int(t, 0), kernel.Int(t, 1)
 	switch k {
-	case "negate":
+	case hlo.KindNegate:
 		return kernel.Unary("-", x)
-	case "sign":
+	case hlo.KindSign:
 		below := kernel.Either(kernel.Binary("<", x, zero), kernel.Unary("-", one), x)
 		return kernel.Either(kernel.Binary(">", x, zero), one, below)
 	}
@@ -167,7 +174,7 @@ func bitcast(t word.Type, x *kernel.Expr) *kernel.Expr {
 func countBits(k hlo.Kind, x *kernel.Expr) *kernel.Expr {
 	t := x.Type
 	name, as := "__popc", word.U32
-	if k == "count_leading_zeros" {
+	if k == hlo.KindCountLeadingZeros {
 		name = "__clz"
 	}
 	if t.Bytes() == 8 {
@@ -178,7 +185,7 @@ func countBits(k hlo.Kind, x *kernel.Expr) *kernel.Expr {
 		narrow = word.U8 // no copies of the sign
 	}
 	v := kernel.Function(word.I32, name, kernel.Convert(as, kernel.Convert(narrow, x)))
-	if k == "count_leading_zeros" && t.Bytes() == 1 {
+	if k == hlo.KindCountLeadingZeros && t.Bytes() == 1 {
 		v = kernel.Binary("-", v, kernel.Int(word.I32, 24))
 	}
 	return kernel.Convert(t, v)

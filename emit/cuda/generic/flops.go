@@ -20,7 +20,7 @@ func (p *Program) Flops() int64 {
 	varies := make([]bool, len(p.Ops))
 	sum := int64(0)
 	for n, o := range p.Ops {
-		varies[n] = o.Kind == "input"
+		varies[n] = o.Kind == hlo.KindInput
 		for _, k := range o.Operands {
 			varies[n] = varies[n] || varies[k]
 		}
@@ -39,11 +39,11 @@ func (p *Program) operations(n int) int64 {
 	_, own := floatFunctions[o.Kind]
 	_, function := mathFunctions[o.Kind]
 	switch {
-	case o.Kind == "dot_general" || o.Kind == "convolution":
+	case o.Kind == hlo.KindDot || o.Kind == hlo.KindConvolution:
 		return 2 * int64(iterations(p, n)) * elems
-	case o.Kind == "scatter" && o.Attrs.Reducer == hlo.ReduceLast:
+	case o.Kind == hlo.KindScatter && o.Attrs.Reducer == hlo.ReduceLast:
 		return 0
-	case o.Kind == "scatter":
+	case o.Kind == hlo.KindScatter:
 		return int64(p.Ops[o.Operands[2]].Type.Len())
 	case looped(o.Kind):
 		return int64(iterations(p, n)) * elems

@@ -258,9 +258,9 @@ func (g *gen) compute(n int, at []index.Expr) *kernel.Expr {
 		return g.load(p, TypeOf(o.Type.DType), at, o.Type.Dims)
 	case hlo.KindWeight:
 		return g.constant(n, g.c.p.Weights[o.Attrs.Index], at)
-	case "constant":
+	case hlo.KindConstant:
 		return g.constant(n, o.Attrs.Value, at)
-	case "iota":
+	case hlo.KindIota:
 		return kernel.Convert(TypeOf(o.Type.DType), g.code(at[o.Attrs.Axes[0]]))
 	}
 	if v, ok := g.move(n, at); ok {

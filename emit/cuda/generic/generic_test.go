@@ -18,7 +18,9 @@ func compiled(t *testing.T, b *hlo.Builder, v hlo.Value, inputs ...hlo.Type) (*G
 	if b.Err() != nil {
 		t.Fatal(b.Err())
 	}
-	p := &Program{Ops: b.Operations(), Weights: b.Weights()}
+	b.Return(v)
+	all := b.Program()
+	p := &Program{Ops: all.Ops, Weights: all.Data()}
 	for _, in := range inputs {
 		p.Inputs = append(p.Inputs, Buffer{Store: TypeOf(in.DType)})
 	}
@@ -97,7 +99,8 @@ func TestUnknown(t *testing.T) {
 	b := hlo.New("odd")
 	x := b.Convert(b.Arg("x", hlo.TypeOf(hlo.I32, 4)), hlo.I1)
 	v := b.ShiftLeft(x, x)
-	p := &Program{Ops: b.Operations(), Inputs: []Buffer{{Store: word.I32}}, Results: []Result{{Op: v.Number()}}}
+	b.Return(v)
+	p := &Program{Ops: b.Program().Ops, Inputs: []Buffer{{Store: word.I32}}, Results: []Result{{Op: v.Number()}}}
 	_, err := Compile("k", nil, p)
 	var unknown *UnknownError
 	if !errors.As(err, &unknown) || len(unknown.Kinds) != 1 || unknown.Kinds[0] != "shift_left of i1" {

@@ -27,18 +27,18 @@ func integers(p *Program) *Program {
 			o.Type.DType = d
 			r.ops = append(r.ops, o)
 			sum := len(r.ops) - 1
-			r.at[n] = r.add(hlo.Operation{Kind: "convert", Operands: []int{sum}, Type: p.Ops[n].Type, Pos: o.Pos})
+			r.at[n] = r.add(hlo.Operation{Kind: hlo.KindConvert, Operands: []int{sum}, Type: p.Ops[n].Type})
 			r.sums[r.at[n]] = sum
 			continue
-		case o.Kind == "convert" && d.IsInt():
+		case o.Kind == hlo.KindConvert && d.IsInt():
 			if sum, ok := r.sums[o.Operands[0]]; ok {
 				o.Operands[0] = sum
 			}
-		case o.Kind == "reshape": // of a sum, on its way to a conversion
+		case o.Kind == hlo.KindReshape: // of a sum, on its way to a conversion
 			if sum, ok := r.sums[o.Operands[0]]; ok {
 				t := o.Type.With(r.ops[sum].Type.DType)
-				moved := r.add(hlo.Operation{Kind: "reshape", Operands: []int{sum}, Type: t, Pos: o.Pos})
-				r.at[n] = r.add(hlo.Operation{Kind: "convert", Operands: []int{moved}, Type: o.Type, Pos: o.Pos})
+				moved := r.add(hlo.Operation{Kind: hlo.KindReshape, Operands: []int{sum}, Type: t})
+				r.at[n] = r.add(hlo.Operation{Kind: hlo.KindConvert, Operands: []int{moved}, Type: o.Type})
 				r.sums[r.at[n]] = moved
 				continue
 			}
@@ -92,13 +92,14 @@ func (r *retyper) twin(n int, d hlo.DType) int {
 		return k
 	}
 	o := r.p.Ops[n]
-	c := hlo.Operation{Kind: "convert", Operands: []int{r.at[n]}, Type: o.Type.With(d), Pos: o.Pos}
+	c := hlo.Operation{Kind: hlo.KindConvert, Operands: []int{r.at[n]}, Type: o.Type.With(d)}
 	switch o.Kind {
-	case "convert":
+	case hlo.KindConvert:
 		if from := o.Operands[0]; r.p.Ops[from].Type.DType.IsInt() {
 			c.Operands[0] = r.at[from]
 		}
-	case "reshape", "transpose", "broadcast_in_dim", "slice", "reverse", "pad", "concatenate":
+	case hlo.KindReshape, hlo.KindTranspose, hlo.KindBroadcast, hlo.KindSlice, hlo.KindReverse, hlo.KindPad,
+		hlo.KindConcatenate:
 		c.Kind, c.Attrs, c.Operands = o.Kind, o.Attrs, make([]int, len(o.Operands))
 		for i, k := range o.Operands {
 			c.Operands[i] = r.twin(k, d)

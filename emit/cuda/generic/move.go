@@ -15,7 +15,7 @@ import (
 // move computes an operation that only chooses elements; ok is false for others.
 func (g *gen) move(n int, at []index.Expr) (v *kernel.Expr, ok bool) {
 	o := &g.c.p.Ops[n]
-	if o.Kind == "concatenate" {
+	if o.Kind == hlo.KindConcatenate {
 		return g.concat(n, at), true
 	}
 	if len(o.Operands) == 0 {
@@ -24,30 +24,30 @@ func (g *gen) move(n int, at []index.Expr) (v *kernel.Expr, ok bool) {
 	from := g.c.p.Ops[o.Operands[0]].Type
 	to := make([]index.Expr, from.Rank())
 	switch o.Kind {
-	case "reshape":
+	case hlo.KindReshape:
 		to = g.space.Reshape(at, o.Type.Dims, from.Dims)
-	case "broadcast_in_dim":
+	case hlo.KindBroadcast:
 		for i, a := range o.Attrs.Axes {
 			if from.Dims[i] > 1 {
 				to[i] = at[a]
 			}
 		}
-	case "transpose":
+	case hlo.KindTranspose:
 		for i, p := range o.Attrs.Axes {
 			to[p] = at[i]
 		}
-	case "slice":
+	case hlo.KindSlice:
 		for i, e := range at {
 			to[i] = g.space.Add(g.space.Scale(e, int64(o.Attrs.Stride[i])), index.Const(int64(o.Attrs.Start[i])))
 		}
-	case "reverse":
+	case hlo.KindReverse:
 		copy(to, at)
 		for _, a := range o.Attrs.Axes {
 			to[a] = g.space.Add(index.Const(int64(from.Dims[a]-1)), g.space.Scale(at[a], -1))
 		}
-	case "pad":
+	case hlo.KindPad:
 		return g.pad(n, at, from), true
-	case "gather":
+	case hlo.KindGather:
 		return g.gather(n, at, from), true
 	default:
 		return nil, false

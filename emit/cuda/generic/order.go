@@ -13,14 +13,25 @@ import (
 
 // A sort becomes two operations of this package: the rank of each element of a line, and the element of a given rank.
 const (
-	kindRank   hlo.Kind = "rank"
-	kindRanked hlo.Kind = "ranked"
+	kindRank = hlo.NumKinds + iota
+	kindRanked
 )
+
+// kindName is the name of a kind, of this package's too.
+func kindName(k hlo.Kind) string {
+	switch k {
+	case kindRank:
+		return "rank"
+	case kindRanked:
+		return "ranked"
+	}
+	return k.String()
+}
 
 // ranks replaces sorts: each element counts those that stand before it, and each place looks for the element that
 // belongs there. That is two loops over a line instead of a program that threads must run together.
 func ranks(p *Program) *Program {
-	isSort := func(o hlo.Operation) bool { return o.Kind == "sort" }
+	isSort := func(o hlo.Operation) bool { return o.Kind == hlo.KindSort }
 	if !slices.ContainsFunc(p.Ops, isSort) {
 		return p
 	}
@@ -32,16 +43,15 @@ func ranks(p *Program) *Program {
 		for i, k := range old {
 			o.Operands[i] = r.at[k]
 		}
-		switch o.Kind {
-		case "sort":
+		switch {
+		case o.Kind == hlo.KindSort:
 			a := hlo.Attrs{Axes: o.Attrs.Axes}
-			rank[n] = r.add(hlo.Operation{Kind: kindRank, Operands: o.Operands[:1], Type: o.Type.With(hlo.I32), Pos: o.Pos,
-				Attrs: o.Attrs})
-			o = hlo.Operation{Kind: kindRanked, Operands: []int{o.Operands[0], rank[n]}, Type: o.Type, Pos: o.Pos, Attrs: a}
-		case "sort_places":
+			rank[n] = r.add(hlo.Operation{Kind: kindRank, Operands: o.Operands[:1], Type: o.Type.With(hlo.I32), Attrs: o.Attrs})
+			o = hlo.Operation{Kind: kindRanked, Operands: []int{o.Operands[0], rank[n]}, Type: o.Type, Attrs: a}
+		case o.Kind == hlo.KindResult && p.Ops[old[0]].Kind == hlo.KindSort: // the places
 			sort := p.Ops[old[0]]
 			o = hlo.Operation{Kind: kindRanked, Operands: []int{r.at[sort.Operands[1]], rank[old[0]]}, Type: o.Type,
-				Pos: o.Pos, Attrs: hlo.Attrs{Axes: sort.Attrs.Axes}}
+				Attrs: hlo.Attrs{Axes: sort.Attrs.Axes}}
 		}
 		r.at[n] = r.add(o)
 	}

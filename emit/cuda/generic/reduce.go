@@ -14,13 +14,13 @@ import (
 // accumulate computes an operation that runs over many elements, in ascending order.
 func (g *gen) accumulate(n int, at []index.Expr) *kernel.Expr {
 	switch g.c.p.Ops[n].Kind {
-	case "reduce":
+	case hlo.KindReduce:
 		return g.reduce(n, at)
-	case "reduce_window":
+	case hlo.KindReduceWindow:
 		return g.reduceWindow(n, at)
-	case "dot_general":
+	case hlo.KindDot:
 		return g.dot(n, at)
-	case "scatter":
+	case hlo.KindScatter:
 		return g.scatter(n, at)
 	case kindRank:
 		return g.rank(n, at)

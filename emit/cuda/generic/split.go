@@ -51,7 +51,7 @@ func choose(p *Program, before []bool) plan {
 				demand = elems
 				out.own = append(out.own, n)
 				out.notes = append(out.notes, fmt.Sprintf("%s %s is computed once: it costs %.0f operations an element and is "+
-					"read %.0f times", o.Kind, o.Type, cost, times))
+					"read %.0f times", kindName(o.Kind), o.Type, cost, times))
 			}
 		}
 		each := demand * iterations(p, n)
@@ -59,7 +59,7 @@ func choose(p *Program, before []bool) plan {
 			switch {
 			case elementwise(o.Kind):
 				shared[k] = max(shared[k], each)
-			case o.Kind == "concatenate": // each element of the result reads one of them
+			case o.Kind == hlo.KindConcatenate: // each element of the result reads one of them
 				moved[k] += each * float64(p.Ops[k].Type.Len()) / elems
 			default:
 				moved[k] += each
@@ -98,7 +98,7 @@ func (s *splitter) visit(n int, seen map[int]bool, root bool) float64 {
 	}
 	sum := 1.0
 	switch o.Kind {
-	case "reshape", "broadcast_in_dim", "transpose", "slice", "reverse":
+	case hlo.KindReshape, hlo.KindBroadcast, hlo.KindTranspose, hlo.KindSlice, hlo.KindReverse:
 		sum = 0
 	}
 	for _, k := range o.Operands {
@@ -109,13 +109,13 @@ func (s *splitter) visit(n int, seen map[int]bool, root bool) float64 {
 
 // source says that an operation is a literal or a load.
 func source(k hlo.Kind) bool {
-	return k == hlo.KindInput || k == hlo.KindWeight || k == "constant" || k == "iota"
+	return k == hlo.KindInput || k == hlo.KindWeight || k == hlo.KindConstant || k == hlo.KindIota
 }
 
 // looped says that an element of the result comes of a loop over many.
 func looped(k hlo.Kind) bool {
 	switch k {
-	case "reduce", "reduce_window", "dot_general", "convolution", "scatter", kindRank, kindRanked:
+	case hlo.KindReduce, hlo.KindReduceWindow, hlo.KindDot, hlo.KindConvolution, hlo.KindScatter, kindRank, kindRanked:
 		return true
 	}
 	return false
@@ -124,7 +124,8 @@ func looped(k hlo.Kind) bool {
 // elementwise says that operands are read at the index of the result.
 func elementwise(k hlo.Kind) bool {
 	switch k {
-	case "reshape", "broadcast_in_dim", "transpose", "slice", "reverse", "pad", "concatenate", "gather":
+	case hlo.KindReshape, hlo.KindBroadcast, hlo.KindTranspose, hlo.KindSlice, hlo.KindReverse, hlo.KindPad,
+		hlo.KindConcatenate, hlo.KindGather:
 		return false
 	}
 	return !looped(k)
@@ -135,23 +136,23 @@ func iterations(p *Program, n int) float64 {
 	o := &p.Ops[n]
 	count := 1
 	switch o.Kind {
-	case "reduce":
+	case hlo.KindReduce:
 		for _, a := range o.Attrs.Axes {
 			count *= p.Ops[o.Operands[0]].Type.Dims[a]
 		}
-	case "reduce_window":
+	case hlo.KindReduceWindow:
 		for _, d := range o.Attrs.Window.Size {
 			count *= d
 		}
-	case "dot_general":
+	case hlo.KindDot:
 		for _, a := range o.Attrs.Dot.LhsContract {
 			count *= p.Ops[o.Operands[0]].Type.Dims[a]
 		}
-	case "scatter":
+	case hlo.KindScatter:
 		count = p.Ops[o.Operands[1]].Type.Dims[0]
 	case kindRank, kindRanked:
 		count = o.Type.Dims[o.Attrs.Axes[0]]
-	case "convolution":
+	case hlo.KindConvolution:
 		kernel := p.Ops[o.Operands[1]].Type
 		features := kernel.Dims[axisOf(o.Attrs.Conv.Kernel, 'o')]
 		count = kernel.Len() / max(features, 1)

@@ -21,6 +21,7 @@ import (
 	"lathe/golden/pjrt"
 	"lathe/internal/tools"
 	"lathe/ir/hlo"
+	"lathe/ir/hlo/text"
 )
 
 // workerArg is the argument that makes the test binary a worker.
@@ -73,21 +74,21 @@ func Engine(t testing.TB) *pjrt.Engine {
 // Run compiles the program of b, binds its weights, and runs it once.
 func Run(t testing.TB, b *hlo.Builder, args ...hlo.Array) []hlo.Array {
 	t.Helper()
-	text := b.Text()
-	if err := b.Err(); err != nil {
-		t.Fatal(err)
+	program := b.Program()
+	if program == nil {
+		t.Fatal(b.Err())
 	}
-	p, err := Engine(t).Compile(t.Context(), text)
+	p, err := Engine(t).Compile(t.Context(), program)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%s", err, text.Print(program))
 	}
 	defer p.Drop(t.Context())
-	if err := p.Bind(t.Context(), b.Weights()); err != nil {
+	if err := p.Bind(t.Context(), program.Data()); err != nil {
 		t.Fatal(err)
 	}
 	out, err := p.Run(t.Context(), args)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%s", err, text.Print(program))
 	}
 	return out
 }

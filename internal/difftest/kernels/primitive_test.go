@@ -197,7 +197,8 @@ func TestPrimitives(t *testing.T) {
 // runPrimitive compiles the program as a node and interprets its kernels.
 func runPrimitive(t *testing.T, c *nvrtc.Compiler, b *hlo.Builder, in []hlo.Array, outs []hlo.Value) [][]byte {
 	t.Helper()
-	p := &generic.Program{Ops: b.Operations(), Weights: b.Weights()}
+	all := b.Program()
+	p := &generic.Program{Ops: all.Ops, Weights: all.Data()}
 	for _, a := range in {
 		p.Inputs = append(p.Inputs, generic.Buffer{Store: generic.TypeOf(a.Type.DType)})
 	}

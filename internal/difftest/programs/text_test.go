@@ -21,6 +21,7 @@ import (
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/hlo"
+	"lathe/ir/hlo/text"
 )
 
 // TestText reads back the StableHLO text that every operation prints, and compares the values of both graphs: the
@@ -41,9 +42,9 @@ func TestText(t *testing.T) {
 					graphs = append(graphs, f)
 				}
 				for _, g := range graphs {
-					b, err := golden.Print(g, 1, false)
+					p, err := golden.Print(g, 1, false)
 					if err != nil && slices.Contains(Refused, diag.CodeOf(err)) ||
-						slices.ContainsFunc(unread, func(name string) bool { return strings.Contains(b.Text(), name) }) {
+						slices.ContainsFunc(unread, func(name string) bool { return strings.Contains(text.Print(p), name) }) {
 						continue
 					}
 					done++
@@ -71,19 +72,19 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
-	b, err := golden.Print(g, len(samples), false)
+	p, err := golden.Print(g, len(samples), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := stablehlo.Parse("text.mlir", []byte(b.Text()), source.Options{Unroll: 4})
+	read, err := stablehlo.Parse("text.mlir", []byte(text.Print(p)), source.Options{Unroll: 4})
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), b.Text())
+		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), text.Print(p))
 	}
 	var in ref.Sample
 	for i, n := range read.In {
 		v := ir.NewTensor(n.Type)
 		if i >= len(g.In) {
-			v = tensorOf(n.Type, b.Weights()[i-len(g.In)])
+			v = tensorOf(n.Type, p.Weights[i-len(g.In)].Data)
 		} else {
 			v.Floats, v.Codes = nil, nil
 			for _, s := range samples {
@@ -94,7 +95,7 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 	}
 	out, err := difftest.Evaluate(t.Context(), read, []ref.Sample{in})
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), b.Text())
+		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), text.Print(p))
 	}
 	for s := range samples {
 		var got ref.Sample
@@ -109,7 +110,7 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 			got = append(got, part)
 		}
 		if d := difftest.Differ(g, want[s], got, 1e-5); d != "" {
-			t.Log(b.Text())
+			t.Log(text.Print(p))
 			difftest.Report(t, g, d, s, samples[s])
 		}
 	}
@@ -142,7 +143,7 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := pjrttest.Engine(t).Compile(t.Context(), string(f.Data))
+			p, err := pjrttest.Engine(t).CompileText(t.Context(), string(f.Data))
 			if err != nil {
 				t.Fatal(err)
 			}
