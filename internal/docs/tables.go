@@ -58,13 +58,13 @@ func Ops() string {
 		"float: runs on real values. exact: has an integer meaning, which hardware must match bit for bit. pjrt: has a\n" +
 		"StableHLO form. rtl: has hardware. cuda: has kernels. Not every op takes every number format: what cannot be\n" +
 		"built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise.\n" +
-		"`layer_norm` and `rms_norm` have an integer form that rounds once ([decisions.md](decisions.md)). `group_norm`\n" +
-		"runs in float only: its parts have hardware, but each would round, so quantizing it is refused (L0410).\n" +
-		"Lowering makes other operations of some that have no hardware: `attention`, also in parts, becomes\n" +
+		"`layer_norm` and `rms_norm` have an integer form that rounds once ([decisions](decisions/operations.md)).\n" +
+		"`group_norm` runs in float only: its parts have hardware, but each would round, so quantizing it is refused\n" +
+		"(L0410). Lowering makes other operations of some that have no hardware: `attention`, also in parts, becomes\n" +
 		"`attend_scores`, `attend_weights` and `attend_sum`, a `gather` of rows of a constant table `embedding`;\n" +
 		"[transformers.md](transformers.md) says when, and `lathe inspect` names what is left without hardware.\n" +
 		"Functions of one number are tables up to 12 bits of argument; beyond, some are interpolated, and the others are\n" +
-		"tables up to 16 bits ([decisions.md](decisions.md)).\n\n" +
+		"tables up to 16 bits ([decisions](decisions/operations.md)).\n\n" +
 		"| op | float | exact | pjrt | rtl | cuda | meaning |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range op.Matrix(cuda.HasKernels) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO),

@@ -24,6 +24,8 @@ var Checks = []Check{
 	{"skip", "tests are skipped for a missing tool only, by internal/tools", skips},
 	{"words", "no machine paths, registry addresses, unfinished marks or dates of generation", words},
 	{"links", "pages that are cited exist", links},
+	{"anchors", "links to headings find them", anchors},
+	{"decisions", "docs/decisions.md lists the questions of its pages", decisions},
 	{"folders", "docs/architecture.md lists the folders that there are", folders},
 	{"concrete", "only ir/format asks which format there is", concrete},
 	{"identity", "only frontends, rooms of operations and rewrites about them ask which operation a node is", identity},

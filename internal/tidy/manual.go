@@ -35,7 +35,8 @@ func manual(t Tree) []Finding {
 	s := surfaceOf(t)
 	var out []Finding
 	for _, f := range t {
-		if f.Path != "README.md" && (f.dir() != "docs" || path.Ext(f.Path) != ".md") || elsewhere[f.Path] != "" {
+		ours := f.Path == "README.md" || strings.HasPrefix(f.Path, "docs/") && path.Ext(f.Path) == ".md"
+		if !ours || elsewhere[f.Path] != "" {
 			continue
 		}
 		shown := map[string]bool{}

@@ -37,12 +37,15 @@ func goText(pkg, rest string) string {
 	return spdx + "// Package " + pkg + " is a test.\npackage " + pkg + "\n" + rest
 }
 
-// planted are small trees, each with what its check must say; an empty want stands for silence.
-var planted = map[string][]struct {
+// violation is a small tree that breaks a rule, or does not.
+type violation struct {
 	name string
 	tree map[string]string
 	want string
-}{
+}
+
+// planted are small trees, each with what its check must say; an empty want stands for silence.
+var planted = map[string][]violation{
 	"licence": {
 		{"go", map[string]string{"ir/a.go": "package ir\n"}, "ir/a.go:1"},
 		{"sv in testdata", map[string]string{"sim/testdata/a.sv": "module a; endmodule\n"}, "sim/testdata/a.sv:1"},
@@ -227,18 +230,6 @@ var planted = map[string][]struct {
 		{"short", layerPage(strings.SplitAfter(layerText(), "\n")[0]), "layer 2 is"},
 		{"good", layerPage(layerText()), ""},
 	},
-	"manual": {
-		{"target", manualTree("README.md", "    make nothing\n"), "make nothing: no such target"},
-		{"command", manualTree("docs/area.md", "    lathe runn x\n"), "lathe runn: no such command"},
-		{"file", manualTree("docs/commands.md", "    lathe run examples/none/model.onnx\n"),
-			"examples/none/model.onnx does not exist"},
-		{"not shown", manualTree("docs/commands.md", "lathe run\n"), "does not show lathe run"},
-		{"good", manualTree("docs/commands.md",
-			"make nothing\n```\n$ make test\nlathe run examples/a/m.onnx --x examples/a\n```\n"), ""},
-		{"variable", manualTree("README.md", "    lathe run examples/$m/model.onnx\n    make -C examples/a\n"), ""},
-		{"elsewhere", manualTree("docs/emitted.md", "    make icarus\n"), ""},
-		{"another page", manualTree("docs/area.md", "lathe run\n"), ""},
-	},
 }
 
 // layerText is the order of packages as the page shows it, and layerPage a page with such a block.
@@ -279,13 +270,6 @@ func test(text string) map[string]string {
 	return map[string]string{"ir/a_test.go": "package ir\n\nimport \"testing\"\n\n" + text + "\n"}
 }
 
-func manualTree(page, text string) map[string]string {
-	return map[string]string{
-		page: text, "Makefile": "test: setup\n\tgo test\n", "examples/a/m.onnx": "\x00",
-		"internal/cli/run.go": "package cli\n\nvar c = C{\n\tUse: \"run MODEL\",\n}\n",
-	}
-}
-
 func load(t *testing.T, tree map[string]string) Tree {
 	t.Helper()
 	root := fstest.MapFS{}
@@ -302,7 +286,7 @@ func load(t *testing.T, tree map[string]string) Tree {
 // TestChecksFail plants a violation for every check, and demands silence where there is none.
 func TestChecksFail(t *testing.T) {
 	for _, c := range Checks {
-		cases := planted[c.Name]
+		cases := slices.Concat(planted[c.Name], plantedPages[c.Name])
 		silent, loud := 0, 0
 		for _, p := range cases {
 			got := Audit(load(t, p.tree), []Check{c}, nil)

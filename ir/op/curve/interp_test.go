@@ -13,8 +13,8 @@ import (
 	"lathe/ir/op/draw"
 )
 
-// interpolated are the functions with a domain, with their rows of the table of docs/decisions.md: the largest distance
-// from the real number over all codes of the argument, in steps of the result.
+// interpolated are the functions with a domain, with their rows of the table of docs/decisions/operations.md: the
+// largest distance from the real number over all codes of the argument, in steps of the result.
 var interpolated = []struct {
 	o     *ir.Op
 	attrs any

@@ -21,8 +21,8 @@ type errorCase struct {
 	layer, rms float64
 }
 
-// errorCases are the table of docs/decisions.md. No result can be further away than 0.5 + 2^(Fo-17), for the rounding
-// of z, + max*2^-19.96, for that of the root: 0.5004 with 8 bits, 0.564 with fixed(16,12).
+// errorCases are the table of docs/decisions/operations.md. No result can be further away than 0.5 + 2^(Fo-17), for
+// the rounding of z, + max*2^-19.96, for that of the root: 0.5004 with 8 bits, 0.564 with fixed(16,12).
 var errorCases = []errorCase{
 	{fixed(8, 4), fixed(8, 4), false, 0.5002, 0.5002}, {fixed(8, 4), fixed(8, 5), false, 0.5004, 0.5004},
 	{fixed(16, 8), fixed(8, 5), false, 0.5004, 0.5004}, {fixed(16, 12), fixed(16, 12), false, 0.549, 0.555},
