@@ -3,9 +3,10 @@
 // Package ir is the dataflow graph that all stages of the compiler exchange.
 package ir
 
-import "slices"
-
-import "lathe/internal/diag"
+import (
+	"lathe/internal/diag"
+	"slices"
+)
 
 // Node is one operation. It has exactly one result, named like the node.
 type Node struct {
@@ -196,4 +197,13 @@ type Input struct {
 	Lengths bool
 	// Saturates says that of samples NaN counts as 0 and an infinity as the greatest or least value; else both are errors.
 	Saturates bool
+}
+
+// Errorf makes an error at the node: its source position, or its name where it has none.
+func (n *Node) Errorf(code, msg string, args ...any) *diag.Error {
+	pos := n.Pos
+	if pos == "" {
+		pos = n.Name + " (" + n.Op.Name + ")"
+	}
+	return diag.New(code, pos, msg, args...)
 }

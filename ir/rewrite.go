@@ -4,18 +4,7 @@ package ir
 
 import (
 	"reflect"
-
-	"lathe/internal/diag"
 )
-
-// Errorf makes an error at the node: its source position, or its name where it has none.
-func (n *Node) Errorf(code, msg string, args ...any) *diag.Error {
-	pos := n.Pos
-	if pos == "" {
-		pos = n.Name + " (" + n.Op.Name + ")"
-	}
-	return diag.New(code, pos, msg, args...)
-}
 
 // Replace makes every user of old, and every graph output that is old, use new instead.
 // new itself keeps its arguments, so it may read old. Call Sort afterwards when new stands behind a user.

@@ -154,3 +154,49 @@ func convertIf(c *call) {
 		calls: c.fr.calls,
 	}, a.g)
 }
+
+// decodeFunction reads a FunctionProto.
+func decodeFunction(m message, f *function) error {
+	var domains []string
+	err := m.each(func(fd *field) (err error) {
+		switch fd.num {
+		case 1, 4, 5, 6, 10, 13:
+			err = f.decodeText(fd)
+		case 7:
+			f.body.nodes, err = appendDecoded(f.body.nodes, fd, decodeNode)
+		case 9:
+			err = decodeOpset(fd, &f.opset, &domains)
+		case 11:
+			f.defaults, err = appendDecoded(f.defaults, fd, decodeAttr)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.name == "" {
+		return broken(m.at, "a function has no name")
+	}
+	return limit("nodes of a function", len(f.body.nodes), maxNodes)
+}
+
+func (f *function) decodeText(fd *field) error {
+	s, err := fd.text()
+	switch fd.num {
+	case 1:
+		f.name = s
+	case 4:
+		f.body.inputs = append(f.body.inputs, valueInfo{name: s})
+	case 5:
+		f.body.outputs = append(f.body.outputs, valueInfo{name: s})
+	case 6:
+		f.attrs = append(f.attrs, s)
+	case 10:
+		if f.domain = s; s == "ai.onnx" {
+			f.domain = ""
+		}
+	case 13:
+		f.overload = s
+	}
+	return err
+}

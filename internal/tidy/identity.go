@@ -156,11 +156,14 @@ func made(n ast.Node) []ast.Expr {
 	return nil
 }
 
+// allOps lists the operations.
+const allOps = "ir/op/all.go"
+
 // operations are the operations that ir/op/all.go lists, and the exported attribute structs below ir/op, as path.Name.
 func operations(t Tree) (ops, attrs map[string]bool) {
 	ops, attrs = map[string]bool{}, map[string]bool{}
 	for _, f := range t.goFiles(true) {
-		if f.Path == "ir/op/all.go" {
+		if f.Path == allOps {
 			ast.Inspect(f.Go, func(n ast.Node) bool {
 				if lit, ok := n.(*ast.CompositeLit); ok {
 					for _, e := range lit.Elts {

@@ -131,7 +131,9 @@ var planted = map[string][]violation{
 	"package": {
 		{"many", files("emit/f", 16, ".go"), "emit: package: 16 files"},
 		{"good", files("emit/f", 15, ".go"), ""},
-		{"catalogue", files("ir/op/f", 16, ".go"), ""},
+		{"catalogue", files("ir/format/f", 16, ".go"), ""},
+		{"room of operations", room("ir/op/sum/f"), ""},
+		{"beside the rooms", room("ir/op/dot/f"), "ir/op/dot: package: 16 files"},
 		{"tests", files("emit/f", 16, "_test.go"), ""},
 	},
 	"size": {
@@ -251,6 +253,13 @@ func files(stem string, n int, ext string) map[string]string {
 		out[stem+string(rune('a'+i))+ext] = goText("p", "")
 	}
 	return out
+}
+
+// room is a package of many files below ir/op, whose list of operations imports sum.
+func room(stem string) map[string]string {
+	tree := files(stem, 16, ".go")
+	tree[allOps] = goText("op", "\nimport _ \"lathe/ir/op/sum\"\n")
+	return tree
 }
 
 func imports(path, pkg, imported string) map[string]string {

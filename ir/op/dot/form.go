@@ -57,9 +57,6 @@ func (f factor) meets(x factor) bool {
 	return f.code.Field*x.code.Field >= 0
 }
 
-// bits is the width of a weight, as an integer or a code.
-func (w widths) bits() int { return factor{bits: w.weight, code: w.coded}.width() }
-
 // factorForms decides, for data of n that are codes or integers, whether weights are codes, and whether products take
 // no multipliers, by what the sums of a beat cost. Codes of data are refused (L0308) where the unit takes none, or
 // where integers cost less.

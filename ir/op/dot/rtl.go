@@ -63,6 +63,9 @@ type widths struct {
 	factors []*big.Int // at one common shift
 }
 
+// bits is the width of a weight, as an integer or a code.
+func (w widths) bits() int { return factor{bits: w.weight, code: w.coded}.width() }
+
 // konst is the width of the constants of one output channel.
 func (w widths) konst() int { return w.factor + w.psh + w.bias }
 
