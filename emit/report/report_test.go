@@ -275,9 +275,9 @@ func TestPredicted(t *testing.T) {
 	}
 }
 
-// TestStudy holds pages of measurements to the same: well-formed, alone, and with names escaped.
-func TestStudy(t *testing.T) {
-	s := &Study{Title: hostile, Lead: []string{hostile}, Version: "0", Sections: []Section{{Title: hostile,
+// TestMeasurements holds pages of measurements to the same: well-formed, alone, and with names escaped.
+func TestMeasurements(t *testing.T) {
+	s := &Measurements{Title: hostile, Lead: []string{hostile}, Version: "0", Sections: []Section{{Title: hostile,
 		Text: []string{"run `" + hostile + "`"}, Plots: [][]byte{[]byte("<svg><text>x</text></svg>")},
 		Table: [][]string{{"node", hostile}, {"1", "-2.5 dB"}, {hostile, ""}}}}}
 	page, err := s.HTML()

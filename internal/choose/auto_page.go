@@ -142,14 +142,14 @@ func (a *Auto) label(c *Candidate) string {
 }
 
 // Page is the whole search.
-func (a *Auto) Page(version string, facts []string) *report.Study {
+func (a *Auto) Page(version string, facts []string) *report.Measurements {
 	text := []string{fmt.Sprintf("Goal: %s. What each layer loses in each format was measured by itself, and so what it "+
 		"costs; a knapsack over budgets proposed the mixed plans, and every row here was measured as a whole: accuracy and "+
 		"SQNR by the reference engine, LUT, FF, DSP and block RAM as the headers of the modules predict them for %s.",
 		a.Goal, a.Part), "Formats: those of " + strings.Join(a.Layers, ", ") + ". A star marks plans that no other one " +
 		"beats in quality, LUT, DSP and block RAM. Best: the smallest sum of the shares of LUTs, DSPs and block RAMs of " +
 		"the part."}
-	return &report.Study{Title: "A plan for " + a.Model, Version: version, Lead: facts, Sections: []report.Section{
+	return &report.Measurements{Title: "A plan for " + a.Model, Version: version, Lead: facts, Sections: []report.Section{
 		{Title: "Candidates", Text: text, Plots: a.Plots(), Table: a.Table(true)}}}
 }
 

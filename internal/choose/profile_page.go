@@ -64,8 +64,8 @@ func (s *Spread) cells() []string {
 }
 
 // Page is the profile with plots of each tensor.
-func (p *Profile) Page(version string) *report.Study {
-	s := &report.Study{Title: "Values of " + filepath.Base(p.Model), Version: version,
+func (p *Profile) Page(version string) *report.Measurements {
+	s := &report.Measurements{Title: "Values of " + filepath.Base(p.Model), Version: version,
 		Lead: []string{fmt.Sprintf("%d samples", p.Samples), fmt.Sprintf("%d tensors", len(p.Tensors))}}
 	s.Sections = append(s.Sections, report.Section{Title: "Tensors", Table: p.Table(false), Text: []string{
 		"Values of the float model; constants are weights as they are. Percentiles and outliers (further than 6 standard " +

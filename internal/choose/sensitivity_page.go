@@ -165,12 +165,12 @@ func (s *Sensitivity) Plots() [][]byte {
 }
 
 // Page is the whole measurement.
-func (s *Sensitivity) Page(version string, facts []string) *report.Study {
+func (s *Sensitivity) Page(version string, facts []string) *report.Measurements {
 	text := []string{fmt.Sprintf("Each layer alone in each format, the rest in %s, which by itself keeps %s dB. Every "+
 		"figure is that of the quantized graph in the reference engine, with which hardware agrees bit for bit.", s.Rest,
 		ratio(s.Base.SQNR)), "Share of error: of the power of the output error that all layers add in this format, each " +
 		"by itself, this one's part."}
-	page := &report.Study{Title: "Sensitivity of " + s.Model, Version: version, Lead: facts,
+	page := &report.Measurements{Title: "Sensitivity of " + s.Model, Version: version, Lead: facts,
 		Sections: []report.Section{{Title: "Layers", Text: text, Plots: s.Plots(), Table: s.Table()}}}
 	if lost := s.Lost(); lost != nil {
 		page.Sections = append(page.Sections, report.Section{Title: "The error of the plan", Table: lost, Text: []string{

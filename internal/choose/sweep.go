@@ -193,10 +193,10 @@ func (s *Sweep) label(p *Swept) string {
 }
 
 // Page is the whole sweep.
-func (s *Sweep) Page(version string, facts []string) *report.Study {
+func (s *Sweep) Page(version string, facts []string) *report.Measurements {
 	text := []string{"The whole model in each format, where rules of the plan say nothing else. Accuracy and SQNR are " +
 		"those of the quantized graph in the reference engine; LUT, FF, DSP and block RAM are predicted by the headers of " +
 		"the modules, and cycles are those between samples. A star marks points that no other one beats."}
-	return &report.Study{Title: "Formats of " + s.Model, Version: version, Lead: facts,
+	return &report.Measurements{Title: "Formats of " + s.Model, Version: version, Lead: facts,
 		Sections: []report.Section{{Title: "Sweep", Text: text, Plots: s.Plots(), Table: s.Table()}}}
 }

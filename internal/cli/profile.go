@@ -77,7 +77,7 @@ func checkStudy(c *cobra.Command, samples int, files ...string) error {
 }
 
 // writePage writes a page of measurements, if path names a file.
-func (a *App) writePage(path string, s *report.Study) error {
+func (a *App) writePage(path string, s *report.Measurements) error {
 	if path == "" {
 		return nil
 	}

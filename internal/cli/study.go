@@ -89,7 +89,7 @@ func runStudy[R any](a *App, c *cobra.Command, f *studyFlags, model string,
 // measured is the outcome of a study.
 type measured interface {
 	Plots() [][]byte
-	Page(version string, facts []string) *report.Study
+	Page(version string, facts []string) *report.Measurements
 }
 
 // printFacts says what figures were measured on.

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Study is a page of measurements: texts, plots and tables under headings.
-type Study struct {
+// Measurements is a page of measurements: texts, plots and tables under headings.
+type Measurements struct {
 	Title    string
 	Lead     []string // facts under the title
 	Version  string   // that of the compiler
 	Sections []Section
 }
 
-// Section is one part of a study; what it lacks is left out.
+// Section is one part of such a page; what it lacks is left out.
 type Section struct {
 	Title string
 	// Text stands in front, a paragraph each; `words` between backquotes are code.
@@ -28,14 +28,14 @@ type Section struct {
 	Table [][]string
 }
 
-//go:embed study.html.tmpl
-var studyText string
+//go:embed measurements.html.tmpl
+var measurementsText string
 
-var study = template.Must(template.New("study").Funcs(words).Funcs(template.FuncMap{
+var measurements = template.Must(template.New("measurements").Funcs(words).Funcs(template.FuncMap{
 	"trusted": func(svg []byte) template.HTML { return template.HTML(svg) },
 	"css":     func() template.CSS { return template.CSS(style) },
 	"right":   right,
-}).Parse(studyText))
+}).Parse(measurementsText))
 
 // right says that a column of a table holds numbers, which are aligned on the right; names in the first one are not.
 func right(table [][]string, column int) bool {
@@ -52,9 +52,9 @@ func right(table [][]string, column int) bool {
 	return numbers > 0
 }
 
-// HTML prints the page: one file that needs nothing else, the same bytes for the same study.
-func (s *Study) HTML() ([]byte, error) {
+// HTML prints the page: one file that needs nothing else, the same bytes for the same measurements.
+func (s *Measurements) HTML() ([]byte, error) {
 	var b bytes.Buffer
-	err := study.Execute(&b, s)
+	err := measurements.Execute(&b, s)
 	return b.Bytes(), err
 }
