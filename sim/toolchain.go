@@ -20,8 +20,8 @@ import (
 	"syscall"
 	"time"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/internal/workers"
 )
 
@@ -205,11 +205,11 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 	if _, err := os.Stat(final); err == nil {
 		return final, nil
 	}
-	dir, err := whole.Folder(root, "making-")
+	dir, err := atomicfile.Folder(root, "making-")
 	if err != nil {
 		return "", unwritable(err)
 	}
-	defer whole.Remove(dir)
+	defer atomicfile.Remove(dir)
 	if err := fill(dir); err != nil {
 		var failure *toolError
 		var known *diag.Error

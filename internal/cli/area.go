@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/emit"
+	"lathe/internal/atomicfile"
 	"lathe/internal/driver"
-	"lathe/internal/whole"
 	"lathe/ir/target"
 	"lathe/lower"
 	"lathe/rtl"
@@ -119,11 +119,11 @@ func (a *App) designFolder(ctx context.Context, s *sourceFlags, arg string, p *p
 	if err != nil {
 		return "", nil, err
 	}
-	temp, err := whole.Folder("", "lathe-area-*")
+	temp, err := atomicfile.Folder("", "lathe-area-*")
 	if err != nil {
 		return "", nil, err
 	}
-	done = func() { whole.Remove(temp) }
+	done = func() { atomicfile.Remove(temp) }
 	if err := driver.Write(hw.Design, temp); err != nil {
 		done()
 		return "", nil, err

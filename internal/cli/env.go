@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/golden/pjrt"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/sim/nvrtc"
 )
 
@@ -85,7 +85,7 @@ func saveJSON(path string, v any) error {
 
 // writeFile writes a file that appears whole or not at all.
 func writeFile(path string, data []byte) error {
-	err := whole.Write(path, func(w io.Writer) error {
+	err := atomicfile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"lathe/internal/whole"
+	"lathe/internal/atomicfile"
 )
 
 // grace is how long a command may take to end by itself after a signal, in which it stops its tools and removes what it
@@ -40,7 +40,7 @@ func interruptible(name string) context.Context {
 		case <-time.After(grace):
 		case <-signals:
 		}
-		whole.Abandon()
+		atomicfile.Abandon()
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, why)
 		os.Exit(why.status())
 	}()
@@ -56,7 +56,7 @@ func abandoned(ctx context.Context, work func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		whole.Abandon()
+		atomicfile.Abandon()
 		return context.Cause(ctx)
 	}
 }

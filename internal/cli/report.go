@@ -14,9 +14,9 @@ import (
 
 	"lathe/emit/report"
 	"lathe/golden/pjrt"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/internal/whole"
 	"lathe/sim/area"
 	"lathe/sim/route"
 )
@@ -178,11 +178,11 @@ func absent(err error) bool {
 
 // countCells counts the cells of a design with Yosys.
 func countCells(ctx context.Context, hw *driver.Hardware, p *progress) (r *area.Report, err error) {
-	dir, err := whole.Folder("", "lathe-report-*")
+	dir, err := atomicfile.Folder("", "lathe-report-*")
 	if err != nil {
 		return nil, diag.New("L0625", "", "cannot write the design: %v", reason(err))
 	}
-	defer func() { err = errors.Join(err, whole.Remove(dir)) }()
+	defer func() { err = errors.Join(err, atomicfile.Remove(dir)) }()
 	folder := filepath.Join(dir, "design")
 	if err := driver.Write(hw.Design, folder); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"lathe/internal/whole"
+	"lathe/internal/atomicfile"
 )
 
 const (
@@ -101,7 +101,7 @@ func (r *results) write(t *testing.T) {
 
 // writePage writes a page of docs/ whole.
 func writePage(path, text string) error {
-	return whole.Write(path, func(w io.Writer) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

@@ -16,8 +16,8 @@ import (
 	"lathe/emit"
 	"lathe/emit/cuda"
 	"lathe/emit/verilog"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/internal/workers"
 	"lathe/rtl"
 	"lathe/sim/route"
@@ -107,11 +107,11 @@ func writeFolder(k Kind, files []rtl.File, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fail(err)
 	}
-	temp, err := whole.Folder(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
+	temp, err := atomicfile.Folder(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
 	if err != nil {
 		return fail(err)
 	}
-	defer whole.Remove(temp)
+	defer atomicfile.Remove(temp)
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return fail(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 )
 
 // Float32Array makes an array of float32; x has one element for each index of shape, row-major.
@@ -57,7 +57,7 @@ func Write(path string, arrays []Array) error {
 	if err := check(path, arrays); err != nil {
 		return err
 	}
-	err := whole.Write(path, func(w io.Writer) error {
+	err := atomicfile.Write(path, func(w io.Writer) error {
 		if strings.HasSuffix(path, ".npy") {
 			return writeArray(w, arrays[0])
 		}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/ir"
 )
 
@@ -37,7 +37,7 @@ const (
 
 // Save writes g and its constants to path; the file appears whole or not at all.
 func Save(path string, g *ir.Graph) error {
-	if err := whole.Write(path, func(w io.Writer) error { return write(w, g) }); err != nil {
+	if err := atomicfile.Write(path, func(w io.Writer) error { return write(w, g) }); err != nil {
 		return fileError(path, err)
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cases"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 )
 
 // predictionsName is the file in the folder of the results.
@@ -62,7 +62,7 @@ func predict(ctx context.Context, f *flags, all []cuda.Case, stdout io.Writer) e
 		one.Us = hundredths(one.Us)
 		have = append(have, one)
 	}
-	err = whole.Write(path, func(w io.Writer) error {
+	err = atomicfile.Write(path, func(w io.Writer) error {
 		fmt.Fprint(w, "[")
 		for i, p := range have {
 			line, err := json.Marshal(p)

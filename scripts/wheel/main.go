@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lathe/internal/whole"
+	"lathe/internal/atomicfile"
 )
 
 func main() {
@@ -41,7 +41,7 @@ func run(out string, args []string) error {
 		return err
 	}
 	path := filepath.Join(out, w.name)
-	err = whole.Write(path, func(to io.Writer) error {
+	err = atomicfile.Write(path, func(to io.Writer) error {
 		_, err := to.Write(w.data)
 		return err
 	})

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/ir/target"
 	"lathe/rtl"
 	"lathe/sim/area/paths"
@@ -111,7 +111,7 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 			return nil, r.failed(CodeOutput, "%v", err)
 		}
 	}
-	return report, whole.Remove(r.folder)
+	return report, atomicfile.Remove(r.folder)
 }
 
 // begin checks the names of a design, and makes the folder for its run.

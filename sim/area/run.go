@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/sim/area/paths"
 	"lathe/sim/child"
 )
@@ -52,7 +52,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	if err != nil || len(words) < 2 || words[0] != "Yosys" {
 		return nil, diag.New(CodeNoTool, "", "%s -V does not name a version of Yosys (%v)", opts.Yosys, err)
 	}
-	folder, err := whole.Folder(opts.LogDir, "lathe-yosys-")
+	folder, err := atomicfile.Folder(opts.LogDir, "lathe-yosys-")
 	if err != nil {
 		return nil, diag.New(CodeFailed, "", "no folder for the log: %v", err)
 	}
@@ -83,7 +83,7 @@ func (r *run) yosys(ctx context.Context, script string) error {
 		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
 			WithHint("a flat or unrolled design can take minutes: lathe area has --timeout")
 	case ctx.Err() != nil:
-		_ = whole.Remove(r.folder) // nobody asks why
+		_ = atomicfile.Remove(r.folder) // nobody asks why
 		return ctx.Err()
 	case err != nil:
 		return r.explain(err)
@@ -116,7 +116,7 @@ func (r *run) explain(cause error) error {
 
 // failed is a diag.Error that names the log.
 func (r *run) failed(code, msg string, args ...any) *diag.Error {
-	whole.Keep(r.folder)
+	atomicfile.Keep(r.folder)
 	return diag.New(code, "", msg, args...).WithNote("the whole output of Yosys: %s", r.file("log"))
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"lathe/internal/whole"
+	"lathe/internal/atomicfile"
 )
 
 // key is the hash of all that decides what comes out.
@@ -84,6 +84,6 @@ func (c *Compiler) keep(key string, m *Module) {
 	if c.cache == "" || os.MkdirAll(filepath.Dir(c.path(key)), 0o755) != nil {
 		return
 	}
-	_ = whole.Write(c.path(key), func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
+	_ = atomicfile.Write(c.path(key), func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
 	tidyUp(filepath.Dir(c.path(key)), shelf)
 }

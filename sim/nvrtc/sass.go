@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 )
 
 // Code is the machine code of one kernel: its length, each mnemonic with all of its dots once, sorted, its loops, and
@@ -66,7 +66,7 @@ func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 		return nil, diag.New("L0938", "", "nvdisasm shows no kernel").WithHint("a cubin begins with the letters ELF")
 	}
 	if kept != "" && os.MkdirAll(filepath.Dir(kept), 0o755) == nil {
-		_ = whole.Write(kept, func(w io.Writer) error { return json.NewEncoder(w).Encode(codes) }) // only costs time
+		_ = atomicfile.Write(kept, func(w io.Writer) error { return json.NewEncoder(w).Encode(codes) }) // only costs time
 	}
 	return codes, nil
 }

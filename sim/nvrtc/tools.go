@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 )
 
 // Tools are the programs of the toolchain: ptxas, which assembles PTX, and nvdisasm, which prints machine code. Only
@@ -27,11 +27,11 @@ const room = "make room in the folder for temporary files, or set TMPDIR to anot
 // Assemble turns PTX into a cubin for an architecture. Errors: L0937 where ptxas is missing or cannot be started, L0938
 // where it refuses, with the first lines of what it said.
 func (t Tools) Assemble(ctx context.Context, ptx []byte, arch string) ([]byte, error) {
-	dir, err := whole.Folder("", "lathe-ptxas-*")
+	dir, err := atomicfile.Folder("", "lathe-ptxas-*")
 	if err != nil {
 		return nil, diag.New("L0937", "", "no folder for ptxas: %v", err).WithHint(room)
 	}
-	defer whole.Remove(dir)
+	defer atomicfile.Remove(dir)
 	in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
 	if err := os.WriteFile(in, ptx, 0o644); err != nil {
 		return nil, diag.New("L0937", "", "PTX cannot be written for ptxas: %v", err).WithHint(room)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lathe/internal/whole"
+	"lathe/internal/atomicfile"
 )
 
 // absorbing is the multiplier of ECP5. It has registers at both operands and at its product. A block RAM has one
@@ -64,7 +64,7 @@ func absorb(file, top string) error {
 			return err
 		}
 	}
-	return whole.Write(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(all) })
+	return atomicfile.Write(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(all) })
 }
 
 // net is a bit as the netlist writes it: a number, or a constant in quotes.

@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/ir/target"
 	"lathe/sim/child"
 )
@@ -98,7 +98,7 @@ func (n *nextpnr) call(ctx context.Context, program, function string, args ...st
 		return n.failed(CodeTimeout, program, "%s did not finish within %v", program, n.Timeout).
 			WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
 	case ctx.Err() != nil:
-		_ = whole.Remove(n.folder) // nobody asks why
+		_ = atomicfile.Remove(n.folder) // nobody asks why
 		return ctx.Err()
 	case err != nil:
 		return n.explain(program, err)
@@ -110,7 +110,7 @@ func (n *nextpnr) log(program string) string { return filepath.Join(n.folder, pr
 
 // failed keeps the folder and names the log.
 func (n *nextpnr) failed(code, program, msg string, args ...any) *diag.Error {
-	whole.Keep(n.folder)
+	atomicfile.Keep(n.folder)
 	return diag.New(code, "", msg, args...).WithNote("the whole output of %s: %s", program, n.log(program))
 }
 
@@ -122,7 +122,7 @@ func (n *nextpnr) unread(program string, cause error) error {
 
 // unmapped is the error of a netlist, whose log Yosys has not kept here.
 func (n *nextpnr) unmapped(cause error) error {
-	whole.Keep(n.folder)
+	atomicfile.Keep(n.folder)
 	return diag.New(CodeOutput, "", "what Yosys wrote cannot be read: %v", cause).
 		WithNote("the netlist: %s", filepath.Join(n.folder, "netlist.json")).
 		WithHint("see that the disk is not full, and with lathe doctor which Yosys this is")

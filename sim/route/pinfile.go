@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 )
 
 // located is a port in a statement of an LPF file, the format of ECP5.
@@ -42,7 +42,7 @@ func (n *nextpnr) putPins() error {
 		return nil
 	}
 	if err := os.WriteFile(filepath.Join(n.folder, pinCopy), n.pins, 0o600); err != nil {
-		whole.Keep(n.folder)
+		atomicfile.Keep(n.folder)
 		return diag.New(CodePinFile, n.PinFile, "the file of pins cannot be copied to %s: %v", n.folder, err)
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/ir/target"
 	"lathe/sim/area"
 )
@@ -179,7 +179,7 @@ func Route(ctx context.Context, dir string, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	return r, whole.Remove(folder)
+	return r, atomicfile.Remove(folder)
 }
 
 // routable is the device of a part that open tools place and route. Errors: L0413 where it is unknown, L0770 else.
@@ -198,7 +198,7 @@ func (n *nextpnr) unsynthesized(err error, dir, folder string) error {
 	late := new(diag.Error)
 	switch {
 	case strings.Contains(err.Error(), "DSP48E2"):
-		_ = whole.Remove(folder) // the cause is known, nobody reads the log
+		_ = atomicfile.Remove(folder) // the cause is known, nobody reads the log
 		return diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", n.part.Name).
 			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
 	case errors.As(err, &late) && late.Code == "L0762":

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"lathe/cuda"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 	"lathe/sim/nvrtc"
@@ -71,7 +71,7 @@ func Compile(ctx context.Context, nv *nvrtc.Compiler, cases []cuda.Case, archs [
 		}
 		p.Programs = append(p.Programs, Packed{Key: k, Program: *saved})
 	}
-	err := whole.Write(filepath.Join(dir, packName), func(w io.Writer) error {
+	err := atomicfile.Write(filepath.Join(dir, packName), func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")
 		return e.Encode(p)

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/sim/gpu"
 )
 
@@ -46,7 +46,7 @@ func New(device gpu.Device, dir string) (*Recorder, error) {
 	if err := os.MkdirAll(filepath.Dir(abs), 0o755); err != nil {
 		return nil, unwritable(dir, err)
 	}
-	if r.temp, err = whole.Folder(filepath.Dir(abs), "."+filepath.Base(abs)+"-*"); err != nil {
+	if r.temp, err = atomicfile.Folder(filepath.Dir(abs), "."+filepath.Base(abs)+"-*"); err != nil {
 		return nil, unwritable(dir, err)
 	}
 	return r, nil
@@ -293,7 +293,7 @@ func (r *Recorder) Close() error {
 	if r.temp == "" {
 		return nil
 	}
-	defer func() { _ = whole.Remove(r.temp); r.temp = "" }() // moved away, or given up
+	defer func() { _ = atomicfile.Remove(r.temp); r.temp = "" }() // moved away, or given up
 	if err := r.note(r.Device.Close()); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"lathe/cuda"
+	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
-	"lathe/internal/whole"
 	"lathe/sim/gpu"
 )
 
@@ -70,7 +70,7 @@ func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Re
 		if r.temp, err = beside(out); err != nil {
 			return nil, unkept(out, err)
 		}
-		defer whole.Remove(r.temp)
+		defer atomicfile.Remove(r.temp)
 	}
 	for i := range m.Steps {
 		if err = ctx.Err(); err != nil {
@@ -102,14 +102,14 @@ func beside(dir string) (string, error) {
 	}
 	switch info, err := os.Stat(abs); {
 	case err == nil && info.IsDir():
-		return whole.Folder(abs, ".replay-*")
+		return atomicfile.Folder(abs, ".replay-*")
 	case err == nil:
 		return "", syscall.ENOTDIR
 	}
 	if err := os.MkdirAll(filepath.Dir(abs), 0o755); err != nil {
 		return "", err
 	}
-	return whole.Folder(filepath.Dir(abs), "."+filepath.Base(abs)+"-*")
+	return atomicfile.Folder(filepath.Dir(abs), "."+filepath.Base(abs)+"-*")
 }
 
 // move puts the files of a folder into another one, which may be absent.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package whole writes files that appear whole or not at all.
-package whole
+// Package atomicfile writes files that appear whole or not at all.
+package atomicfile
 
 import (
 	"bufio"

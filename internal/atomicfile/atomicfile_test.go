@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package whole_test
+package atomicfile_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"lathe/internal/whole"
+	"lathe/internal/atomicfile"
 )
 
 func text(s string) func(io.Writer) error {
@@ -33,12 +33,12 @@ func read(t *testing.T, path string) string {
 func TestWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, s := range []string{"one", "two"} {
-		if err := whole.Write(path, text(s)); err != nil || read(t, path) != s {
+		if err := atomicfile.Write(path, text(s)); err != nil || read(t, path) != s {
 			t.Fatalf("%q: %v", read(t, path), err)
 		}
 	}
 	broken := errors.New("broken")
-	err := whole.Write(path, func(w io.Writer) error {
+	err := atomicfile.Write(path, func(w io.Writer) error {
 		_ = text("half")(w)
 		return broken
 	})
@@ -52,13 +52,13 @@ func TestWrite(t *testing.T) {
 func TestLinksAndPipes(t *testing.T) {
 	dir := t.TempDir()
 	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
-	if err := whole.Write(target, text("old")); err != nil {
+	if err := atomicfile.Write(target, text("old")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("target", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := whole.Write(link, text("new")); err != nil || read(t, target) != "new" {
+	if err := atomicfile.Write(link, text("new")); err != nil || read(t, target) != "new" {
 		t.Errorf("through the link: %q, %v", read(t, target), err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -72,7 +72,7 @@ func TestLinksAndPipes(t *testing.T) {
 		data, _ := os.ReadFile(pipe)
 		got <- string(data)
 	}()
-	if err := whole.Write(pipe, text("through")); err != nil || <-got != "through" {
+	if err := atomicfile.Write(pipe, text("through")); err != nil || <-got != "through" {
 		t.Errorf("pipe: %v", err)
 	}
 }
