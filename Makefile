@@ -27,9 +27,8 @@ test: setup ## vets and tests everything; skipped tests are named at the end
 	go vet $(PKGS)
 	@go test -timeout 3h -json $(PKGS) | go run ./scripts/testsum
 
-long: setup ## the table of docs/results.md, longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each
+long: setup ## longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each; scripts/measure proves examples
 	@scripts/setup --onnx
-	@go test -count=1 -timeout 3h -tags long -run '^TestResults$$' -v ./internal/driver | grep -vE '^ *(===|---) '
 	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
 	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum
 	@scripts/fuzz $(FUZZTIME) $(PKGS)

@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"frontend", "lower", "ir/survey"},
 	{"emit"},
 	{"sim", "golden/pjrt", "internal/doctor"},
-	{"golden"},
+	{"golden", "internal/evidence"},
 	{"internal/driver"},
 	{"internal/choose"},
 	{"internal/cli"},
@@ -195,7 +195,7 @@ func environment(t Tree) []Finding {
 }
 
 // timed packages measure what they run, or bound it.
-var timed = []string{"internal/cli", "internal/driver", "cmd", "sim", "golden/pjrt"}
+var timed = []string{"internal/cli", "internal/driver", "cmd", "scripts/measuring", "sim", "golden/pjrt"}
 
 func clocks(t Tree) []Finding {
 	var out []Finding

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command measuring writes pages of docs/ that are measured. scripts/measure calls it in the root of the project, with
+// -commit, -cache and -plugin:
+//
+//	measuring results [-prove cover|stale|all] [-most N]
+//	measuring print
+//	measuring equal MODULE COMMAND
+//
+// results compiles the examples, compares their circuits with the lines of docs/evidence, proves those that -prove
+// names, and prints docs/results.md. print only prints it. equal records that COMMAND has proven a module to be what it
+// was at the last sweep.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"lathe/golden/pjrt"
+)
+
+// worker is the argument that makes this program the process that loads the PJRT plugin.
+const worker = "pjrt-worker"
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == worker {
+		if err := pjrt.Worker(os.Stdin, os.Stdout, os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stderr))
+}
+
+// flags of all pages.
+type flags struct {
+	commit, cache, plugin string
+	prove                 string
+	most                  int
+}
+
+// page is a page, or another command, and what writes it.
+type page struct {
+	name, args string
+	do         func(ctx context.Context, f *flags, args []string, say func(string)) error
+}
+
+var pages = []page{{"results", "", results}, {"print", "", reprint}, {"equal", "MODULE COMMAND", equal}}
+
+// run returns the exit status: 0 done, 1 something is wrong, 2 wrong usage.
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	var f flags
+	set := flag.NewFlagSet("measure", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	set.StringVar(&f.commit, "commit", "unknown", "state of the sources, for the lines of evidence")
+	set.StringVar(&f.cache, "cache", "", "folder of compiled simulations and outcomes")
+	set.StringVar(&f.plugin, "plugin", "", "the PJRT plugin")
+	set.StringVar(&f.prove, "prove", "", "circuits of results to prove: cover (of what changed), stale, all (a sweep)")
+	set.IntVar(&f.most, "most", 20, "circuits of a covering set; 0: as many as it takes")
+	usage := func() int {
+		for _, p := range pages {
+			fmt.Fprintln(stderr, "usage: scripts/measure", strings.TrimSpace(p.name+" [FLAGS] "+p.args))
+		}
+		set.PrintDefaults()
+		return 2
+	}
+	for _, p := range pages {
+		if len(args) == 0 || args[0] != p.name {
+			continue
+		}
+		if set.Parse(args[1:]) != nil || set.NArg() != len(strings.Fields(p.args)) {
+			return usage()
+		}
+		if err := p.do(ctx, &f, set.Args(), func(text string) { fmt.Fprintln(stderr, text) }); err != nil {
+			fmt.Fprintln(stderr, "measure:", err)
+			return 1
+		}
+		return 0
+	}
+	return usage()
+}
