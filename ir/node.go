@@ -191,7 +191,8 @@ func (n *Node) Kernel() (Kernel, error) {
 type Input struct {
 	// Perm, if not nil, adapts the caller's layout: axis i of the node's value is axis Perm[i] of the caller's array.
 	Perm []int
-	// Without lists whole numbers that no element is: what the graph computes holds for other samples only.
+	// Without lists values that must not occur in this input, such as the id of padding: results are undefined for samples
+	// that contain them.
 	Without []int
 	// Lengths says that the model has no such input: it is a mask of as many ones as a frame has tokens.
 	Lengths bool

@@ -34,7 +34,7 @@ type Traits struct {
 	Compares bool
 	// Monotone: the result grows, or stays, with every element of every argument.
 	Monotone bool
-	// Reads16: argument 0 is worth 16 bits where nothing says how many it has.
+	// Reads16: argument 0 gets a 16-bit format unless the plan chooses one.
 	Reads16 bool
 	// Recurs: the operation keeps a state from row to row of argument 0. Argument 1 holds the weights of the state, and
 	// argument 2, which may be missing, a bias; in quantized graphs both are constants in fixed formats.

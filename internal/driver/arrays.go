@@ -41,6 +41,17 @@ func callerShape(shape, perm []int) []int {
 	return out
 }
 
+// sampled is the shape of N samples of a shape: a leading axis of 1 may count them.
+func sampled(shape []int) string {
+	if len(shape) > 0 && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	if len(shape) == 0 {
+		return "N"
+	}
+	return "Nx" + ir.ShapeString(shape)
+}
+
 // batchOf finds how array shape a holds samples of the model's shape s.
 func batchOf(a, s []int) (Batch, bool) {
 	switch {
@@ -87,8 +98,8 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 		if !ok {
 			return nil, batch, diag.New("L0910", f.Path, "array %q has shape %s, input %q takes %s", a.Name,
 				ir.ShapeString(a.Shape), n.Name, ir.ShapeString(shape)).
-				WithHint("one more leading axis, or a longer one where the model's is 1, counts samples; sizes that the model " +
-					"leaves open are set by --shape, and tokens of a Hugging Face folder by --seq, of a decoder by --max-seq")
+				WithHint("expected %s (N samples): wrong file, or reshape it; --shape sets sizes that the model leaves open, "+
+					"--seq the tokens of a Hugging Face folder, --max-seq the room of a decoder", sampled(shape))
 		}
 		if b.Samples == 0 {
 			return nil, batch, diag.New("L0910", f.Path, "array %q of shape %s holds no sample", a.Name,
