@@ -208,3 +208,13 @@ func (n *Node) Errorf(code, msg string, args ...any) *diag.Error {
 	}
 	return diag.New(code, pos, msg, args...)
 }
+
+// Streams lists the arguments that are no constants, in order.
+func (n *Node) Streams() (list []*Node) {
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			list = append(list, a)
+		}
+	}
+	return list
+}

@@ -9,25 +9,28 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
-	"lathe/ir/op/pointwise"
 	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
+	"lathe/lower/pass"
+	"lathe/lower/quantize"
+	"lathe/lower/schedule"
 )
 
 // linesAs schedules two convolutions and a pool over images under a plan, and completes the plan.
-func linesAs(t *testing.T, plan string) (r *Report, text string, err error) {
+func linesAs(t *testing.T, plan string) (r *schedule.Report, text string, err error) {
 	t.Helper()
-	p := mustPlan(t, plan)
+	p := lowertest.Plan(t, plan)
 	b, w := lowertest.New(t, 3), lowertest.Window(2, 2, 2, 0)
 	x := b.Add(window.MaxPool, "pool", &w, b.Conv("conv1", b.Input("x", 1, 16, 32, 32), 16, 3, 1, 1, 1, true))
-	q, qr, err := Quantize(context.Background(), b.Done(b.Conv("conv2", x, 4, 3, 1, 1, 1, true)), p, Calibration{})
+	q, qr, err := quantize.Run(context.Background(), b.Done(b.Conv("conv2", x, 4, 3, 1, 1, 1, true)), p,
+		quantize.Calibration{}, pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r, err = ScheduleWith(context.Background(), q, p, Options{Verify: true}); err != nil {
+	if _, r, err = schedule.Run(context.Background(), q, p, pass.Options{Verify: true}); err != nil {
 		return nil, "", err
 	}
-	return r, p.Text("m.onnx", q, qr, r), nil
+	return r, PlanText(p, "m.onnx", q, qr, r), nil
 }
 
 // TestBalanceLines moves line buffers to memories that keep the bounds; what the plan says of one stays.
@@ -50,45 +53,13 @@ func TestBalanceLines(t *testing.T) {
 		for _, s := range r.Balance.Stores {
 			got = append(got, s.Holds()+" of "+s.Node+" "+s.Place())
 		}
-		if strings.Join(got, ", ") != c.want || len(beyond(r.Cost(), r.Balance.Budget)) > 0 {
+		if strings.Join(got, ", ") != c.want || len(schedule.Beyond(r.Cost(), r.Balance.Budget)) > 0 {
 			t.Errorf("%s: %s, want %s; %+v", c.name, got, c.want, r.Balance.Cost)
 		}
 		at := strings.Index(text, "[fold]") // behind rules of other tables
 		again, _, err := linesAs(t, text[:at]+asRules.ReplaceAllString(text[at:], "$1"))
 		if err != nil || len(again.Balance.Stores) > 0 || again.Cost() != r.Cost() {
 			t.Errorf("%s: by the rules that the plan has as comments: %v, %+v, not %+v", c.name, err, again, r.Cost())
-		}
-	}
-}
-
-// TestNoWords warns of a memory for a node that keeps nothing in one.
-func TestNoWords(t *testing.T) {
-	for rule, warned := range map[string]bool{"name = \"r\"\nmem = \"block\"": true, "name = \"r\"\nmem = \"auto\"": false,
-		"name = \"y\"\nmem = \"block\"": false, "name = \"*\"\nmem = \"distributed\"": false} {
-		b := lowertest.New(t, 2)
-		x := b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))
-		_, r, err := decided(t, b.Done(b.Linear("y", x, 3, true)), "[[fold.rule]]\n"+rule)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "mem changes nothing"); got != warned {
-			t.Errorf("%s: warned %v: %q", rule, got, r.Warnings)
-		}
-	}
-}
-
-// TestNoLines warns of a line buffer for a layer that has none.
-func TestNoLines(t *testing.T) {
-	for name, warned := range map[string]bool{"y": true, "c": false} {
-		b := lowertest.New(t, 2)
-		x := b.Conv("c", b.Input("x", 1, 4, 5, 5), 4, 3, 1, 1, 1, true)
-		plan := fmt.Sprintf("[[fold.rule]]\nname = %q\nline_mem = \"block\"", name)
-		_, r, err := decided(t, b.Done(b.Linear("y", b.Flatten("flat", x), 3, true)), plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "line_mem changes nothing"); got != warned {
-			t.Errorf("a rule for %s: warned %v: %q", name, got, r.Warnings)
 		}
 	}
 }

@@ -9,12 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/internal/diag"
 	"lathe/lower/lowertest"
+	"lathe/lower/pass"
+	"lathe/lower/quantize"
+	"lathe/lower/schedule"
 )
 
 // storedUnder schedules three layers, whose weights are 48, 48 and 8 Kbit, slowly and with few DSPs unless the plan
 // asks for a rate.
-func storedUnder(t *testing.T, part, plan string) (r *Report, text string, err error) {
+func storedUnder(t *testing.T, part, plan string) (r *schedule.Report, text string, err error) {
 	t.Helper()
 	dsp := 13
 	if !strings.HasPrefix(plan, "fps") {
@@ -25,20 +29,21 @@ func storedUnder(t *testing.T, part, plan string) (r *Report, text string, err e
 }
 
 // storedAs schedules the layers under a plan, and completes the plan.
-func storedAs(t *testing.T, plan string) (r *Report, text string, err error) {
+func storedAs(t *testing.T, plan string) (r *schedule.Report, text string, err error) {
 	t.Helper()
-	p := mustPlan(t, plan)
+	p := lowertest.Plan(t, plan)
 	b := lowertest.New(t, 3)
 	fc1 := b.Linear("fc1", b.Input("x", 1, 64), 96, true)
-	q, qr, err := Quantize(context.Background(), b.Done(b.Linear("fc3", b.Linear("fc2", fc1, 64, true), 16, true)), p,
-		Calibration{})
+	q, qr, err := quantize.Run(context.Background(), b.Done(b.Linear("fc3", b.Linear("fc2", fc1, 64, true), 16, true)),
+		p, quantize.Calibration{}, pass.Options{})
+
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r, err = ScheduleWith(context.Background(), q, p, Options{Verify: true}); err != nil {
+	if _, r, err = schedule.Run(context.Background(), q, p, pass.Options{Verify: true}); err != nil {
 		return nil, "", err
 	}
-	return r, p.Text("m.onnx", q, qr, r), nil
+	return r, PlanText(p, "m.onnx", q, qr, r), nil
 }
 
 // asRules finds the comments of a completed plan that are rules of nodes.
@@ -68,7 +73,7 @@ func TestBalanceStores(t *testing.T) {
 		for _, s := range r.Balance.Stores {
 			got = append(got, s.Node+" "+s.Memory)
 		}
-		if strings.Join(got, ", ") != c.want || len(beyond(r.Cost(), r.Balance.Budget)) > 0 {
+		if strings.Join(got, ", ") != c.want || len(schedule.Beyond(r.Cost(), r.Balance.Budget)) > 0 {
 			t.Errorf("%s: %v, want %s; %+v", c.name, got, c.want, r.Balance.Cost)
 		}
 		again, _, err := storedAs(t, asRules.ReplaceAllString(text, "$1"))
@@ -85,4 +90,17 @@ func TestBalanceNoStores(t *testing.T) {
 	wantError(t, err, "L0456", "block RAM more than max_bram = 1")
 	_, _, err = storedUnder(t, "xcku5p-ffvb676-2-e", bound+"[memory]\nweights = \"rom\"")
 	wantError(t, err, "L0456", "block RAM more than max_bram = 1")
+}
+
+func wantError(t *testing.T, err error, code string, parts ...string) {
+	t.Helper()
+	if diag.CodeOf(err) != code {
+		t.Errorf("%v, want %s", err, code)
+		return
+	}
+	for _, p := range parts {
+		if !strings.Contains(err.Error(), p) {
+			t.Errorf("%v: no %q", err, p)
+		}
+	}
 }

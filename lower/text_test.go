@@ -4,76 +4,78 @@ package lower
 
 import (
 	"context"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"lathe/ir/text"
+	"lathe/lower/lowertest"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
 )
 
-var update = flag.Bool("update", false, "rewrite the outputs in testdata from what the passes do")
-
-// TestPasses runs the passes that the first line of each archive names ("passes: a b") over the graph in.lathe, under
-// the plan plan.toml if there is one, and compares with out.lathe.
-func TestPasses(t *testing.T) {
-	files, err := filepath.Glob("testdata/*/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no test data: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			part := make(map[string]string)
-			for _, f := range ar.Files {
-				part[f.Name] = string(f.Data)
-			}
-			names, ok := strings.CutPrefix(strings.SplitN(string(ar.Comment), "\n", 2)[0], "passes: ")
-			if !ok {
-				t.Fatal("the first line names no passes")
-			}
-			got := runPasses(t, strings.Fields(names), part["in.lathe"], part["plan.toml"])
-			if got == part["out.lathe"] {
-				return
-			}
-			if !*update {
-				t.Fatalf("got\n%s\nwant\n%s", got, part["out.lathe"])
-			}
-			ar.Files = append(slices.DeleteFunc(ar.Files, func(f txtar.File) bool { return f.Name == "out.lathe" }),
-				txtar.File{Name: "out.lathe", Data: []byte(got)})
-			if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-}
-
-// runPasses parses, runs the named passes under Verify, and prints.
-func runPasses(t *testing.T, names []string, in, plan string) string {
-	t.Helper()
-	g, err := text.Parse("in.lathe", in, nil)
+// TestAssigned: assignments stand above the rules of the plan, keep its rounding, and come back from its text: the
+// printed plan leads to the same graph without calibration data.
+func TestAssigned(t *testing.T) {
+	e := lowertest.Load(t, "digits-cnn", "model.onnx")
+	base, err := plan.Parse("base.toml", []byte("[quantize]\nround = \"floor\"\nunsigned = true\n"+
+		"[[quantize.rule]]\nop = \"linear\"\ndata_out = \"fixed(12)\"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p Pipeline
-	all := slices.Concat(FloatPipeline, QuantizePipeline, SchedulePipeline, RecognizePipeline, KernelPipeline)
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(p Pass) bool { return p.Name == name })
-		if i < 0 {
-			t.Fatalf("there is no pass %q", name)
-		}
-		p = append(p, all[i])
-	}
-	s := &State{Plan: mustPlan(t, plan), Report: &Report{}}
-	if err := newRunner(context.Background(), g, s, Options{Verify: true}).run(s, p, g); err != nil {
+	assigned, err := base.Assigned("search", []plan.Assignment{{Node: "conv1", Weight: "fixed(5)", Data: "ufixed(6)"},
+		{Node: "relu", Data: "ufixed(6)"}, {Node: "fc", Weight: "fixed(3,round=even)"}, {Node: "x", Data: "ufixed(7)"}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return text.Print(g)
+	if len(base.Quantize.Rules) != 1 {
+		t.Error("the plan itself has changed")
+	}
+	g, report, err := quantize.Run(context.Background(), e.Graph, assigned, quantize.Calibration{Samples: e.Samples},
+		pass.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats := map[string]string{}
+	for _, s := range report.Slots {
+		formats[s.Node+"."+s.Slot] = s.Format
+	}
+	for slot, want := range map[string]string{"x.data_out": "ufixed(7,", "conv1.data_out": "ufixed(6,",
+		"conv1.weight": "int(5,round=floor)*[0]", "fc.weight": "int(3)*[0]", "fc.data_out": "fixed(12,",
+		"conv2.data_out": "ufixed(8,"} {
+		if got := formats[slot]; !strings.HasPrefix(got, want) {
+			t.Errorf("%s is %s, want %s", slot, got, want)
+		}
+	}
+	if g.Find("relu") != nil {
+		t.Error("the relu has a unit of its own")
+	}
+	again, err := plan.Parse("again.toml", []byte(PlanText(assigned, "model.onnx", g, report, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _, err := quantize.Run(context.Background(), e.Graph, again, quantize.Calibration{}, pass.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range slices.Concat(g.Nodes, h.Nodes) { // ranges are those of samples, or bounds
+		n.Stats.Known, n.Stats.Min, n.Stats.Max, n.Stats.Samples = false, 0, 0, 0
+	}
+	if a, b := text.Print(g), text.Print(h); a != b {
+		t.Errorf("the printed plan leads to another graph:\n%s\n%s", a, b)
+	}
+}
+
+// TestTextSaysCorrections: what changes constants stands in the text, since no rule of a node can say it.
+func TestTextSaysCorrections(t *testing.T) {
+	e := lowertest.Load(t, "digits-cnn", "model.onnx")
+	p := lowertest.Plan(t, "[quantize]\nweight = \"fixed(3)\"\ncorrect_bias = true\n")
+	g, report, err := quantize.Run(t.Context(), e.Graph, p, quantize.Calibration{Samples: e.Samples}, pass.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := PlanText(p, "m", g, report, nil); !strings.Contains(text, "\ncorrect_bias = true ") {
+		t.Error(text)
+	}
 }

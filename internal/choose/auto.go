@@ -13,7 +13,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir/target"
 	"lathe/lower"
-	"lathe/lower/calib"
+	"lathe/lower/plan"
 )
 
 // Goal is what a plan must keep: an accuracy, or without labels an SQNR in dB.
@@ -75,7 +75,7 @@ type Candidate struct {
 	Held *Point `json:"held_out,omitempty"`
 	// Text is the plan, with all formats that calibration chose.
 	Text string `json:"-"`
-	plan *lower.Plan
+	plan *plan.Plan
 }
 
 // pick is a choice for one layer: the formats of its weights, "" where it has none, and of its values.
@@ -179,16 +179,16 @@ func (a *Auto) judge() {
 
 // predicted is the share of the part that some choice takes, without running it; infinite where it is refused.
 func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
-	plan, err := t.assigned(picks)
+	asked, err := t.assigned(picks)
 	if err != nil {
 		return 0, err
 	}
-	p := &plan.Quantize // without what takes time, and no hardware
-	p.CorrectBias, p.RoundWeights = false, lower.RoundNearest
-	if p.Calibrate == calib.CrossEntropy {
-		p.Calibrate = calib.MSE
+	p := &asked.Quantize // without what takes time, and no hardware
+	p.CorrectBias, p.RoundWeights = false, plan.RoundNearest
+	if p.Calibrate == plan.CrossEntropy {
+		p.Calibrate = plan.MSE
 	}
-	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
+	q, err := t.source.QuantizeUnder(ctx, t.graph, asked)
 	if err != nil {
 		return math.Inf(1), ctx.Err()
 	}
@@ -200,8 +200,8 @@ func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 }
 
 // assigned is the user's plan with the chosen formats for each layer.
-func (t *Study) assigned(picks []pick) (*lower.Plan, error) {
-	var list []lower.Assignment
+func (t *Study) assigned(picks []pick) (*plan.Plan, error) {
+	var list []plan.Assignment
 	for i := range t.Layers {
 		list = append(list, t.Layers[i].Assign(picks[i].weight, picks[i].data)...)
 	}
@@ -222,7 +222,7 @@ func shareOf(c *Cost, part *target.Device) float64 {
 }
 
 // candidate measures a plan and adds it, with its text.
-func (t *Study) candidate(ctx context.Context, a *Auto, c Candidate, plan *lower.Plan) error {
+func (t *Study) candidate(ctx context.Context, a *Auto, c Candidate, plan *plan.Plan) error {
 	point, q, err := t.Measure(ctx, plan, false)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (t *Study) candidate(ctx context.Context, a *Auto, c Candidate, plan *lower
 		if err != nil {
 			return err
 		}
-		c.Cost, c.Text = costOf(schedule), plan.Text(t.On.Model, q.Graph, q.Report, schedule)
+		c.Cost, c.Text = costOf(schedule), lower.PlanText(plan, t.On.Model, q.Graph, q.Report, schedule)
 		c.Share, c.Met = t.share(&c.Point), a.Goal.met(point)
 	}
 	a.Candidates = append(a.Candidates, c)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // brute is the least loss of any choice whose cost stays within a budget.
@@ -105,7 +105,7 @@ func TestAuto(t *testing.T) {
 	if best.Uniform || *best.Accuracy < goal {
 		t.Errorf("best is %+v", best)
 	}
-	plan, err := lower.ParsePlan("best.toml", []byte(best.Text))
+	plan, err := plan.Parse("best.toml", []byte(best.Text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/lower"
+	"lathe/lower/float"
 )
 
 // Profile is which values the tensors of a float model take.
@@ -211,7 +211,7 @@ func NewProfile(ctx context.Context, s driver.Source, g *ir.Graph, inputs string
 	if err != nil {
 		return nil, err
 	}
-	if g, err = lower.Simplify(ctx, g, s.Passes); err != nil {
+	if g, err = float.Simplify(ctx, g, s.Passes); err != nil {
 		return nil, err
 	}
 	samples, _, err := driver.Samples(g, file)

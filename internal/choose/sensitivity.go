@@ -8,7 +8,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // Sensitivity is what each layer loses in each format while the rest keeps those of a base plan.
@@ -119,7 +119,7 @@ func tell(p driver.Progress, step string, done, total int) {
 }
 
 // alone measures one layer in one format.
-func (t *Study) alone(ctx context.Context, base *lower.Plan, l *Layer, f string, parts Parts) (*Row, error) {
+func (t *Study) alone(ctx context.Context, base *plan.Plan, l *Layer, f string, parts Parts) (*Row, error) {
 	row := &Row{Layer: *l, Format: f}
 	list := l.Assign(parts.of(f))
 	if list == nil {
@@ -172,8 +172,8 @@ func (s *Sensitivity) share() {
 }
 
 // whole measures all layers in one format.
-func (t *Study) whole(ctx context.Context, s *Sensitivity, base *lower.Plan, k int, f string, parts Parts) error {
-	var all []lower.Assignment
+func (t *Study) whole(ctx context.Context, s *Sensitivity, base *plan.Plan, k int, f string, parts Parts) error {
+	var all []plan.Assignment
 	sum := s.Base.noise()
 	for i := range t.Layers {
 		r := &s.Rows[i*len(s.Formats)+k]
@@ -207,7 +207,7 @@ func (t *Study) whole(ctx context.Context, s *Sensitivity, base *lower.Plan, k i
 }
 
 // removed measures what of the error of the user's plan goes away with each layer.
-func (t *Study) removed(ctx context.Context, s *Sensitivity, base *lower.Plan, p driver.Progress) error {
+func (t *Study) removed(ctx context.Context, s *Sensitivity, base *plan.Plan, p driver.Progress) error {
 	all := s.Base.noise()
 	if !(all > 0) {
 		return nil

@@ -15,7 +15,11 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/float"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/schedule"
+	"lathe/lower/schedule/timing"
 )
 
 // RestFormat is what stands for float in a plan in which one layer alone is measured: with it, everything is computed
@@ -29,7 +33,7 @@ type Study struct {
 	known  *driver.Known // what is measured on
 	held   *driver.Known // the samples kept back; nil where there are none
 	// Plan is that of the user, or the default one.
-	Plan *lower.Plan
+	Plan *plan.Plan
 	// Accuracy is that of the float model, and HeldAccuracy that on the samples held out; nil without labels.
 	Accuracy, HeldAccuracy *float64
 	// Layers are the nodes whose formats a rule can give, in graph order.
@@ -111,7 +115,7 @@ func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, data Data) (*St
 	if t.Plan, err = s.ReadPlan(); err != nil {
 		return nil, err
 	}
-	if t.graph, _, err = lower.End(ctx, g, s.Outputs != nil); err != nil {
+	if t.graph, _, err = float.End(ctx, g, s.Outputs != nil); err != nil {
 		return nil, err
 	}
 	if err := t.measureOn(ctx, data); err != nil {
@@ -231,14 +235,14 @@ func (t *Study) layers(ctx context.Context) error {
 
 // negative says that the plan declares a range of an input with values below 0.
 func (t *Study) negative(input string) bool {
-	return slices.ContainsFunc(t.Plan.Inputs, func(in lower.InputPlan) bool {
+	return slices.ContainsFunc(t.Plan.Inputs, func(in plan.Input) bool {
 		return in.Name == input && in.Range != nil && in.Range[0] < 0
 	})
 }
 
 // cuts finds the nodes of the float graph that are part of a layer in the quantized one.
 func (t *Study) cuts(ctx context.Context, q *ir.Graph) error {
-	float, err := lower.Simplify(ctx, t.graph, lower.Options{})
+	float, err := float.Simplify(ctx, t.graph, pass.Options{})
 	if err != nil {
 		return err
 	}
@@ -266,9 +270,9 @@ func weights(n *ir.Node) int {
 }
 
 // wide is the default plan with RestFormat everywhere, under the target and folding of the user's plan.
-func (t *Study) wide() (*lower.Plan, error) {
+func (t *Study) wide() (*plan.Plan, error) {
 	p := *t.Plan
-	quantize := lower.DefaultPlan().Quantize
+	quantize := plan.Default().Quantize
 	quantize.Calibrate, quantize.CorrectBias = p.Quantize.Calibrate, p.Quantize.CorrectBias
 	quantize.RoundWeights = p.Quantize.RoundWeights
 	quantize.Equalize, quantize.Smooth = p.Quantize.Equalize, p.Quantize.Smooth
@@ -279,8 +283,8 @@ func (t *Study) wide() (*lower.Plan, error) {
 
 // Assign is what puts a layer into formats: its weights and its result, without a sign where it needs none. "" leaves
 // what is there; nil where nothing is left.
-func (l *Layer) Assign(weight, data string) []lower.Assignment {
-	a := lower.Assignment{Node: l.Node, Data: data}
+func (l *Layer) Assign(weight, data string) []plan.Assignment {
+	a := plan.Assignment{Node: l.Node, Data: data}
 	if l.Weights > 0 {
 		a.Weight = weight
 	}
@@ -291,10 +295,10 @@ func (l *Layer) Assign(weight, data string) []lower.Assignment {
 	if a.Weight == "" && a.Data == "" {
 		return nil
 	}
-	out := []lower.Assignment{a}
+	out := []plan.Assignment{a}
 	for _, name := range l.Cuts {
 		if data != "" {
-			out = append(out, lower.Assignment{Node: name, Data: a.Data})
+			out = append(out, plan.Assignment{Node: name, Data: a.Data})
 		}
 	}
 	return out
@@ -302,7 +306,7 @@ func (l *Layer) Assign(weight, data string) []lower.Assignment {
 
 // Measure quantizes the model under a plan and runs the reference on the samples; cost asks for hardware too. A plan
 // whose formats are refused, or have no hardware where that is asked for, is a point that says so, and no error.
-func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Point, *driver.Quantized, error) {
+func (t *Study) Measure(ctx context.Context, plan *plan.Plan, cost bool) (*Point, *driver.Quantized, error) {
 	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
 	if err != nil {
 		return refused(ctx, err)
@@ -331,8 +335,8 @@ func refused(ctx context.Context, err error) (*Point, *driver.Quantized, error) 
 }
 
 // costOf is what a schedule takes; nil where a header states no cost.
-func costOf(r *lower.Report) *Cost {
-	if slices.ContainsFunc(r.Units, func(u lower.UnitReport) bool { return u.Module != "" && !u.Costed }) {
+func costOf(r *schedule.Report) *Cost {
+	if slices.ContainsFunc(r.Units, func(u timing.Unit) bool { return u.Module != "" && !u.Costed }) {
 		return nil
 	}
 	c := r.Cost()

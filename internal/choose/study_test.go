@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // example is a study of a trained model on its first samples.
@@ -159,11 +159,11 @@ func TestAssign(t *testing.T) {
 		"fixed(8,4)": "fixed(8,4)", "fixed(8,4,round=floor)": "fixed(8,4,round=floor)", "mxint8": "mxint8",
 		"fixed(4,over=wrap)": "fixed(4,over=wrap)"} {
 		list := l.Assign(f, f)
-		if !slices.Equal(list, []lower.Assignment{{Node: "a", Weight: f, Data: want}, {Node: "r", Data: want}}) {
+		if !slices.Equal(list, []plan.Assignment{{Node: "a", Weight: f, Data: want}, {Node: "r", Data: want}}) {
 			t.Errorf("%s: %+v", f, list)
 		}
 	}
-	weight := []lower.Assignment{{Node: "a", Weight: "fixed(4)"}}
+	weight := []plan.Assignment{{Node: "a", Weight: "fixed(4)"}}
 	if list := l.Assign("fixed(4)", ""); !slices.Equal(list, weight) {
 		t.Errorf("%+v", list)
 	}

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/atomicfile"
 	"lathe/internal/driver"
 	"lathe/ir/target"
-	"lathe/lower"
+	"lathe/lower/plan"
 	"lathe/rtl"
 	"lathe/sim/area"
 )
@@ -106,7 +106,7 @@ func (a *App) designFolder(ctx context.Context, s *sourceFlags, arg string, p *p
 	err error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		s.source.Settings = s.choices.settings()
-		if given := s.source.Settings; given != (lower.Settings{Part: given.Part}) {
+		if given := s.source.Settings; given != (plan.Settings{Part: given.Part}) {
 			return "", nil, usagef("the design in %s is made: only --part and --nodsp apply to it", arg)
 		}
 		return arg, func() {}, nil

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/choose"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // autoFlags are the flags of auto.
@@ -124,7 +124,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 }
 
 // unmet says what comes nearest to a goal that no plan meets.
-func unmet(model string, plan *lower.Plan, r *choose.Auto) error {
+func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 	e := diag.New("L0422", model, "none of %d plans keeps %s", len(r.Candidates), r.Goal)
 	if n := r.Nearest(); n != nil {
 		kept := choose.Goal{SQNR: n.SQNR}
@@ -134,8 +134,8 @@ func unmet(model string, plan *lower.Plan, r *choose.Auto) error {
 		e = e.WithNote("the nearest is %s, which keeps %s", n.Name, kept)
 	}
 	hint := "wider --formats may"
-	switch q := &plan.Quantize; {
-	case q.RoundWeights == lower.RoundNearest:
+	switch q := &p.Quantize; {
+	case q.RoundWeights == plan.RoundNearest:
 		hint += ", or round_weights = \"gptq\" in a --plan"
 	case !q.CorrectBias:
 		hint += ", or correct_bias = true in the plan"

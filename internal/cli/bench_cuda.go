@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	kernels "lathe/cuda"
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/kernels"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/bench"
 )
@@ -73,7 +73,7 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 				err = e
 			}
 		}()
-		arch, err := kernels.FindArch(device.Arch())
+		arch, err := library.FindArch(device.Arch())
 		if e.hopper && arch.Capability != 90 {
 			return usagef("--hopper: its kernels run on sm_90a alone, and %s is %s", device.Name(), device.Arch())
 		}
@@ -81,7 +81,7 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 			o.Arch = arch.Name // the configurations of other GPUs are those of the default
 		}
 		if e.hopper {
-			o.Arch = kernels.HopperArch
+			o.Arch = library.HopperArch
 		}
 	case code != "L0975" && code != "L0976":
 		return err
@@ -102,7 +102,7 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 
 // passesOf are the facts of a graph, and of the same in which each operation has kernels of its own; measured where
 // there is a device.
-func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s driver.Source, p lower.Precision,
+func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s driver.Source, p kernels.Precision,
 	o cuda.Options) (*passFacts, error) {
 	var passes [2]*passFacts
 	for i, unfused := range []bool{false, true} {
@@ -112,7 +112,7 @@ func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s d
 			return nil, err
 		}
 		if !unfused { // once
-			a.warn(report)
+			a.warn(&report.Report)
 		}
 		d, err := cuda.Emit(computed, o)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // choiceFlags are the choices of a plan that most users make, and the only ones for many.
@@ -43,7 +43,7 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 }
 
 // settings are the flags that were given.
-func (f *choiceFlags) settings() (s lower.Settings) {
+func (f *choiceFlags) settings() (s plan.Settings) {
 	if f.flags == nil {
 		return s
 	}
@@ -65,7 +65,7 @@ func given[T any](f *pflag.FlagSet, name string, v *T) *T {
 // choose puts the flags above the plan and prints where they disagree with it. A flag of a wrong value is wrong usage.
 func (s *sourceFlags) choose(a *App) error {
 	s.source.Settings = s.choices.settings()
-	if s.source.Settings == (lower.Settings{}) {
+	if s.source.Settings == (plan.Settings{}) {
 		return nil
 	}
 	plan, err := s.source.ReadPlan()

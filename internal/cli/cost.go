@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/schedule"
 	"lathe/rtl"
 )
 
@@ -71,7 +71,7 @@ func predicted(c rtl.Cost) string {
 }
 
 // costsOf lists the units of a schedule that have hardware of their own.
-func costsOf(model string, r *lower.Report) costFacts {
+func costsOf(model string, r *schedule.Report) costFacts {
 	f := costFacts{Model: model, Cycles: r.Interval(), Cost: r.Cost()}
 	for _, u := range r.Units {
 		if u.Module == "" {

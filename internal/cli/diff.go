@@ -14,7 +14,8 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/survey/diff"
-	"lathe/lower"
+	"lathe/lower/float"
+	"lathe/lower/pass"
 )
 
 func (a *App) diff() *cobra.Command {
@@ -50,7 +51,7 @@ func (a *App) diff() *cobra.Command {
 				return err
 			}
 			if whole && g[i].Stage == ir.StageFloat {
-				if g[i], _, err = lower.Recognize(c.Context(), g[i], lower.Options{}); err != nil {
+				if g[i], _, err = float.Recognize(c.Context(), g[i], pass.Options{}); err != nil {
 					return err
 				}
 			}

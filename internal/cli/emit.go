@@ -18,7 +18,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/schedule"
 )
 
 func (a *App) emitVerilog() *cobra.Command {
@@ -208,7 +208,9 @@ func (a *App) design(ctx context.Context, q *driver.Quantized, top string, p *pr
 		return nil, err
 	}
 	p.finish()
-	a.warn(hw.Schedule)
+	if hw.Schedule != nil {
+		a.warn(&hw.Schedule.Report)
+	}
 	hw.Progress = p.Report
 	return hw, nil
 }
@@ -317,7 +319,7 @@ func (a *App) printCache(d *emit.Design) error {
 }
 
 // printBalance says what the balance mode reached, at what cost, and why it stopped there; nothing in other modes.
-func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
+func (a *App) printBalance(b *schedule.Balance, d *emit.Design) error {
 	if b == nil {
 		return nil
 	}
@@ -352,7 +354,7 @@ func rate(fps float64) string {
 }
 
 // bounds lists what is bounded.
-func bounds(b lower.Budget) string {
+func bounds(b schedule.Budget) string {
 	var list []string
 	for _, r := range []struct {
 		n    int

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	kernels "lathe/cuda"
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
 	"lathe/golden/ref"
@@ -22,8 +22,9 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
-	"lathe/lower/fuse"
+	"lathe/lower/kernels"
+	"lathe/lower/kernels/fuse"
+	"lathe/lower/pass"
 	"lathe/sim/nvrtc"
 )
 
@@ -55,7 +56,7 @@ func (a *App) emitCUDA() *cobra.Command {
 	c.Flags().StringVarP(&e.out, "output", "o", "",
 		"folder for the kernels; replaces those of an earlier emit-cuda")
 	c.Flags().StringVar(&e.name, "name", "", "name of the C library and of its functions")
-	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
+	c.Flags().StringSliceVar(&e.archs, "arch", library.ArchNames(), "GPU architectures")
 	c.Flags().IntVar(&e.samples, "samples", 1, "choose kernels for this many samples at a time")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
 	e.addPrecision(c)
@@ -101,11 +102,11 @@ func (e *cudaFlags) checkArchs(named bool) error {
 		return err
 	}
 	for _, name := range e.archs {
-		if a, err := kernels.FindArch(name); named && (err != nil || a.Capability != 90) {
+		if a, err := library.FindArch(name); named && (err != nil || a.Capability != 90) {
 			return usagef("--hopper: its kernels run on sm_90a alone, --arch names %s; emit two folders", name)
 		}
 	}
-	e.archs = []string{kernels.HopperArch}
+	e.archs = []string{library.HopperArch}
 	return nil
 }
 
@@ -116,7 +117,7 @@ func (e *cudaFlags) addPrecision(c *cobra.Command) {
 }
 
 // read is the model that the flags name, and how its values are kept.
-func (e *cudaFlags) read(a *App, model string) (source driver.Source, p lower.Precision, err error) {
+func (e *cudaFlags) read(a *App, model string) (source driver.Source, p kernels.Precision, err error) {
 	if source, err = e.of(a, model); err != nil {
 		return source, p, err
 	}
@@ -205,7 +206,7 @@ type emission struct {
 }
 
 // emission imports a model and makes its kernels.
-func (a *App) emission(ctx context.Context, s driver.Source, p lower.Precision, o cuda.Options) (m emission,
+func (a *App) emission(ctx context.Context, s driver.Source, p kernels.Precision, o cuda.Options) (m emission,
 	err error) {
 	if s.Transformer.Room == 0 {
 		m.graph, m.design, m.borders, err = a.kernels(ctx, s, p, o)
@@ -264,7 +265,7 @@ func checkArchs(names []string) error {
 		return usagef("--arch names no architecture")
 	}
 	for i, name := range names {
-		if _, err := kernels.FindArch(name); err != nil {
+		if _, err := library.FindArch(name); err != nil {
 			return &usageError{err}
 		}
 		if slices.Contains(names[:i], name) {
@@ -275,7 +276,7 @@ func checkArchs(names []string) error {
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
-func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (g *ir.Graph,
+func (a *App) kernels(ctx context.Context, s driver.Source, precision kernels.Precision, o cuda.Options) (g *ir.Graph,
 	d *cuda.Design, borders []fuse.Border, err error) {
 	if g, err = a.prepared(ctx, s); err != nil {
 		return nil, nil, nil, err
@@ -288,13 +289,13 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Prec
 }
 
 // grouped is the graph that kernels compute, with the borders between them; it prints what the passes report.
-func (a *App) grouped(ctx context.Context, g *ir.Graph, precision lower.Precision, o lower.Options) (*ir.Graph,
+func (a *App) grouped(ctx context.Context, g *ir.Graph, precision kernels.Precision, o pass.Options) (*ir.Graph,
 	[]fuse.Border, error) {
 	g, report, err := driver.Kernels(ctx, g, precision, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.warn(report)
+	a.warn(&report.Report)
 	return g, report.Borders, nil
 }
 

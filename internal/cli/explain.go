@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"lathe/emit/cuda"
-	"lathe/lower/fuse"
+	"lathe/lower/kernels/fuse"
 )
 
 // explain prints what each kernel computes, how long it must and may take, and why the next one starts where it does.

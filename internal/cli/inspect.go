@@ -14,7 +14,7 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/survey"
 	"lathe/ir/text"
-	"lathe/lower"
+	"lathe/lower/float"
 )
 
 // graphFacts is what inspect tells.
@@ -88,7 +88,7 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var report *lower.Report
+		var report *float.Report
 		if f.recognize {
 			p.Report("recognize", 0, 0)
 			if g, report, err = source.Recognize(c.Context(), g); err != nil {
@@ -98,7 +98,7 @@ func (a *App) inspect() *cobra.Command {
 		if err := drawGraph(c.Context(), g, f.svg, &p); err != nil {
 			return err
 		}
-		ended, notes, err := lower.End(c.Context(), g, source.Outputs != nil)
+		ended, notes, err := float.End(c.Context(), g, source.Outputs != nil)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func drawGraph(ctx context.Context, g *ir.Graph, path string, p *progress) error
 
 // show prints the view of a graph that the flags ask for, and all facts as JSON. lacking are nodes without hardware;
 // notes say what is left out of it; r is nil without --recognize.
-func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *lower.Report) error {
+func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *float.Report) error {
 	facts := factsOf(g)
 	facts.NoHardware, facts.Ends = lacking, notes
 	facts.Recognized = foundFacts(r)
@@ -201,7 +201,7 @@ func lackingHardware(ctx context.Context, g *ir.Graph) ([]string, error) {
 	if len(withoutHardware(g)) == 0 {
 		return nil, nil
 	}
-	units, err := lower.Units(ctx, g)
+	units, err := float.Units(ctx, g)
 	if err != nil {
 		return withoutHardware(g), ctx.Err()
 	}

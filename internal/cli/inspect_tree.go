@@ -9,7 +9,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir/survey"
-	"lathe/lower"
+	"lathe/lower/float"
 )
 
 // printTree prints modules with what they and the modules in them consist of. Modules that are numbered in a row and
@@ -163,7 +163,7 @@ type found struct {
 	Nodes []string `json:"nodes"`
 }
 
-func foundFacts(r *lower.Report) []found {
+func foundFacts(r *float.Report) []found {
 	if r == nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func foundFacts(r *lower.Report) []found {
 }
 
 // printFound prints what was recognized, and how far each pass moved the outputs of samples.
-func (a *App) printFound(list []found, r *lower.Report) {
+func (a *App) printFound(list []found, r *float.Report) {
 	if r == nil {
 		return
 	}

@@ -17,7 +17,11 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op"
 	"lathe/ir/target"
-	"lathe/lower"
+	"lathe/lower/float"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
+	"lathe/lower/quantize"
+	"lathe/lower/schedule"
 	"lathe/rtl"
 )
 
@@ -155,13 +159,13 @@ func listFormats() ([][]string, error) {
 // pipeline is a list of passes with its name.
 type pipeline struct {
 	name  string
-	steps lower.Pipeline
+	steps []pass.Promise
 }
 
 func pipelines() []pipeline {
-	return []pipeline{{"recognize", lower.RecognizePipeline}, {"float", lower.FloatPipeline},
-		{"quantize", lower.QuantizePipeline},
-		{"schedule", lower.SchedulePipeline}, {"kernels", lower.KernelPipeline}}
+	return []pipeline{{"recognize", float.Recognizing.Promises()}, {"float", float.Pipeline.Promises()},
+		{"quantize", quantize.Pipeline.Promises()},
+		{"schedule", schedule.Pipeline.Promises()}, {"kernels", kernels.Pipeline.Promises()}}
 }
 
 func listPasses() ([][]string, error) {

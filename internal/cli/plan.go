@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"lathe/lower"
 )
 
 func (a *App) plan() *cobra.Command {
@@ -35,7 +37,7 @@ func (a *App) plan() *cobra.Command {
 			return err
 		}
 		p.finish()
-		text := q.Plan.Text(filepath.Base(args[0]), q.Graph, q.Report, schedule)
+		text := lower.PlanText(q.Plan, filepath.Base(args[0]), q.Graph, q.Report, schedule)
 		fmt.Fprint(a.Out, text)
 		facts := map[string]any{"model": args[0], "plan": text}
 		if q.Report != nil {

@@ -5,7 +5,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"lathe/lower"
+	"lathe/lower/kernels"
 )
 
 // precisionFlags say how a model that is not quantized keeps its values.
@@ -22,12 +22,12 @@ func (f *precisionFlags) add(c *cobra.Command, act string) {
 }
 
 // of reads the flags. They are about float models: error L0101 beside others that quantize.
-func (f *precisionFlags) of(quantized bool) (lower.Precision, error) {
+func (f *precisionFlags) of(quantized bool) (kernels.Precision, error) {
 	weight := f.weight
 	if weight == "" {
 		weight = f.act
 	}
-	p, err := lower.ParsePrecision(f.act, weight)
+	p, err := kernels.ParsePrecision(f.act, weight)
 	if given := f.command.Flags().Changed("act") || f.weight != ""; err == nil && p.Halved() && quantized && given {
 		return p, usagef("--act and --weight are for models that compute in floats, and the other flags quantize this one")
 	}

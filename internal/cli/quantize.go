@@ -15,6 +15,8 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir/text"
 	"lathe/lower"
+	"lathe/lower/quantize"
+	"lathe/lower/quantize/loss"
 )
 
 func (a *App) quantize() *cobra.Command {
@@ -83,7 +85,7 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 		return err
 	}
 	if f.plan != "" {
-		resolved := q.Plan.Text(filepath.Base(model), q.Graph, q.Report, nil)
+		resolved := lower.PlanText(q.Plan, filepath.Base(model), q.Graph, q.Report, nil)
 		if err := writeFile(f.plan, []byte(resolved)); err != nil {
 			return err
 		}
@@ -110,7 +112,7 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 
 // printErrors prints the error of each node against the float model, accumulated from the inputs on, and on request
 // also what the node adds by itself.
-func (a *App) printErrors(r *lower.Report, alone bool) error {
+func (a *App) printErrors(r *quantize.Report, alone bool) error {
 	head := []string{"node", "op", "format", "SQNR dB", "max error"}
 	if alone {
 		head = append(head, "alone dB", "alone max")
@@ -151,7 +153,7 @@ func (a *App) printErrors(r *lower.Report, alone bool) error {
 }
 
 // printSlots prints which rule decided each format.
-func (a *App) printSlots(r *lower.Report) error {
+func (a *App) printSlots(r *quantize.Report) error {
 	rows := [][]string{{"node", "slot", "format", "decided by"}}
 	for _, s := range r.Slots {
 		rows = append(rows, []string{s.Node, s.Slot, s.Format, s.From})
@@ -201,8 +203,8 @@ func newErrorFacts(sqnr, most float64) errorFacts {
 	return f
 }
 
-func quantizeFacts(r *lower.Report) map[string]any {
-	list := func(values []lower.ValueReport) []valueFacts {
+func quantizeFacts(r *quantize.Report) map[string]any {
+	list := func(values []loss.Value) []valueFacts {
 		var out []valueFacts
 		for _, v := range values {
 			f := valueFacts{Name: v.Name, Op: v.Op, Format: v.Format, errorFacts: newErrorFacts(v.SQNR, v.MaxErr),

@@ -7,14 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	kernels "lathe/cuda"
+	library "lathe/cuda"
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
 	"lathe/sim"
 )
 
@@ -26,7 +28,7 @@ type runFlags struct {
 	archs            []string // of the machine code in a recording
 	device           *string  // on which the engine cuda ran
 	halves           precisionFlags
-	precision        lower.Precision
+	precision        kernels.Precision
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -48,7 +50,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVar(&r.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
-	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")
+	c.Flags().StringSliceVar(&r.archs, "arch", library.ArchNames(), "GPU architectures of a recording")
 	c.Flags().BoolVar(&r.invariant, "batch-invariant", false, invariantUsage+" (engine cuda)")
 	r.halves.add(c, "fp32")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -114,7 +116,7 @@ type runFacts struct {
 
 // quantizes says that a model from s is quantized for an engine.
 func quantizes(s driver.Source, engine string) bool {
-	return s.Plan != "" || s.Calibrate != "" || s.Settings != (lower.Settings{}) || engine == "rtl"
+	return s.Plan != "" || s.Calibrate != "" || s.Settings != (plan.Settings{}) || engine == "rtl"
 }
 
 // compute imports, quantizes where a plan or the engine asks for it, and runs. The accuracy is nil without labels.
@@ -132,7 +134,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		return nil, nil, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
-	plan := lower.DefaultPlan()
+	plan := plan.Default()
 	if quantizes(s, r.engine) {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
@@ -178,7 +180,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 }
 
 // runSamples reads the samples of a run. tokens is how many those for a decoder have, 0 where they fill it.
-func runSamples(g *ir.Graph, plan *lower.Plan, inputs string) (s []ref.Sample, b driver.Batch, tokens int, err error) {
+func runSamples(g *ir.Graph, plan *plan.Plan, inputs string) (s []ref.Sample, b driver.Batch, tokens int, err error) {
 	var file *npz.File
 	if inputs != "" {
 		if file, err = npz.Read(inputs); err != nil {
@@ -192,7 +194,7 @@ func runSamples(g *ir.Graph, plan *lower.Plan, inputs string) (s []ref.Sample, b
 
 // computed is the graph that the engine of r computes: in the groups of kernels where it runs them, or where these say
 // which values are rounded.
-func (a *App) computed(ctx context.Context, g *ir.Graph, r runFlags, o lower.Options) (*ir.Graph, error) {
+func (a *App) computed(ctx context.Context, g *ir.Graph, r runFlags, o pass.Options) (*ir.Graph, error) {
 	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
 		g, _, err := a.grouped(ctx, g, r.precision, o)
 		return g, err

@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	kernels "lathe/cuda"
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/golden"
 	"lathe/golden/ref"
@@ -48,7 +48,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	var archs []string
 	if note != "" {
 		fmt.Fprintf(a.Err, "note: %s\n", note)
-	} else if arch, err := kernels.FindArch(device.Arch()); err == nil {
+	} else if arch, err := library.FindArch(device.Arch()); err == nil {
 		archs = []string{arch.Name} // other GPUs take the PTX
 	}
 	if r.record != "" {

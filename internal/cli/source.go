@@ -16,8 +16,8 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/text"
-	"lathe/lower"
 	"lathe/lower/own"
+	"lathe/lower/pass"
 )
 
 // sourceFlags are the flags of commands that read and lower a model.
@@ -138,21 +138,16 @@ func knownPass(name string) error {
 }
 
 // warn prints the notes of a report to standard error.
-func (a *App) warn(reports ...*lower.Report) {
-	for _, r := range reports {
-		if r == nil {
-			continue
-		}
-		for _, w := range r.Warnings {
-			fmt.Fprintf(a.Err, "warning: %s\n", w)
-		}
-		for _, n := range r.Notes {
-			fmt.Fprintf(a.Err, "note: %s\n", n)
-		}
-		for _, p := range r.Passes {
-			if p.Verified {
-				fmt.Fprintf(a.Err, "pass %s (%s): %s, %v\n", p.Name, p.Effect, loss(p), p.Time.Round(time.Microsecond))
-			}
+func (a *App) warn(r *pass.Report) {
+	for _, w := range r.Warnings {
+		fmt.Fprintf(a.Err, "warning: %s\n", w)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(a.Err, "note: %s\n", n)
+	}
+	for _, p := range r.Passes {
+		if p.Verified {
+			fmt.Fprintf(a.Err, "pass %s (%s): %s, %v\n", p.Name, p.Effect, lossOf(p), p.Time.Round(time.Microsecond))
 		}
 	}
 }
@@ -170,11 +165,13 @@ func (a *App) warnQuantized(q *driver.Quantized) {
 	if q.Ignored != "" {
 		fmt.Fprintf(a.Err, "warning: %s\n", q.Ignored)
 	}
-	a.warn(q.Report)
+	if q.Report != nil {
+		a.warn(&q.Report.Report)
+	}
 }
 
-// loss says what a pass did to the values of the samples on which it was checked.
-func loss(p lower.PassReport) string {
+// lossOf says what a pass did to the values of the samples on which it was checked.
+func lossOf(p pass.Ran) string {
 	if p.Loss.Same {
 		return "same bits"
 	}

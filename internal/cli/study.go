@@ -11,7 +11,7 @@ import (
 	"lathe/emit/report"
 	"lathe/internal/choose"
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // studyFlags are the flags of commands that measure plans on samples.
@@ -54,7 +54,7 @@ func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Par
 	if parts == (choose.Parts{}) {
 		return nil, parts, usagef("--parts names nothing: weight, data or both")
 	}
-	formats, err = lower.ParseFormats(f.formats)
+	formats, err = plan.ParseFormats(f.formats)
 	return formats, parts, err
 }
 

@@ -18,7 +18,8 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 )
 
 // verifyFlags are the flags of verify.
@@ -97,9 +98,9 @@ func (v *verifyFlags) check() error {
 }
 
 // cuda computes a quantized graph by its kernels, on a GPU or emulated.
-func (a *App) cuda(p *progress, o lower.Options) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
+func (a *App) cuda(p *progress, o pass.Options) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
 	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := a.grouped(ctx, g, lower.Precision{}, o)
+		g, _, err := a.grouped(ctx, g, kernels.Precision{}, o)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/unit"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 )
 
 // Measures of the picture in pixels.

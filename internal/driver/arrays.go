@@ -11,7 +11,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/lower"
+	"lathe/lower/float"
 )
 
 // Batch is how the samples of input arrays lie in them, and so how those of outputs will.
@@ -132,7 +132,7 @@ func hintBind(err error, fewer bool) error {
 
 func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, perm []int) error {
 	values := a.Float32s()
-	if e := lower.Padding(n, values); e != nil {
+	if e := float.Padding(n, values); e != nil {
 		return e.WithNote("array %q of %s", a.Name, path)
 	}
 	values, err := finite(n, values, a.Name, path)

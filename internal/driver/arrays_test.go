@@ -18,7 +18,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // permuted is a graph whose input and output are transposed against the caller's arrays: x is 1x2x3 outside.
@@ -238,7 +238,7 @@ func TestRandomPositions(t *testing.T) {
 func TestShortSequences(t *testing.T) {
 	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 5, 2)}
 	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}, Out: []ir.Output{{Name: "y", Node: x}}}
-	decode, frames := lower.DefaultPlan(), lower.DefaultPlan()
+	decode, frames := plan.Default(), plan.Default()
 	decode.Decode = true
 	for _, c := range []struct {
 		shape  []int

@@ -17,7 +17,10 @@ import (
 	"lathe/ir/unit"
 	"lathe/lower"
 	"lathe/lower/lowertest"
-	"lathe/lower/tokens"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
+	"lathe/lower/schedule/tokens"
 )
 
 // attentionJob is a layer of attention with a short cut: 5 tokens of 2 heads of 4 features, causal, with a mask of
@@ -36,12 +39,12 @@ func attentionJob(t *testing.T) *driver.Job {
 	y = b.Add(move.Transpose, "turn", &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
 	y = b.Linear("out", b.Add(move.Reshape, "join", &move.ReshapeAttrs{Shape: []int{1, 5, 8}}, y), 8, true)
 	g := b.Done(b.Add(pointwise.Add, "sum", nil, x, y))
-	p, err := lower.ParsePlan("plan.toml", []byte("[[fold.rule]]\nop = \"attend_scores\"\nout_lanes = 1\n"+
+	p, err := plan.Parse("plan.toml", []byte("[[fold.rule]]\nop = \"attend_scores\"\nout_lanes = 1\n"+
 		"[[fold.rule]]\nop = \"attend_sum\"\nin_lanes = 1\n")) // a tile for each key
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, report, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
+	q, report, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

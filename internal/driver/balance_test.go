@@ -8,8 +8,8 @@ import (
 
 	"lathe/internal/driver"
 	"lathe/internal/tools"
-	"lathe/lower"
 	"lathe/lower/lowertest"
+	"lathe/lower/plan"
 	"lathe/sim/area"
 	"lathe/sim/area/paths"
 )
@@ -39,7 +39,7 @@ func TestBalanced(t *testing.T) {
 // TestBalancedStores proves weights in each memory that bounds move them to: UltraRAM, loaded after reset, LUTs and
 // block RAM; and a line buffer in UltraRAM.
 func TestBalancedStores(t *testing.T) {
-	const plan = "[target]\npart = \"xcku5p-ffvb676-2-e\"\n[fold]\nmode = \"balance\"\n"
+	const base = "[target]\npart = \"xcku5p-ffvb676-2-e\"\n[fold]\nmode = \"balance\"\n"
 	cases := []struct {
 		side       int
 		plan, want string
@@ -54,7 +54,7 @@ func TestBalancedStores(t *testing.T) {
 			t.Parallel()
 			b := lowertest.New(t, 4)
 			x := b.Conv("conv2", b.Conv("conv1", b.Input("x", 1, 4, c.side, c.side), 16, 3, 1, 1, 1, true), 32, 3, 2, 1, 1, true)
-			p, err := lower.ParsePlan("plan.toml", []byte(plan+c.plan))
+			p, err := plan.Parse("plan.toml", []byte(base+c.plan))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,20 +10,23 @@ import (
 	"strings"
 	"sync"
 
-	kernels "lathe/cuda"
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
 	"lathe/golden/ref"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
 // Kernels is the graph that kernels of a float or quantized graph compute, a float one in precision p: see
 // lower.Kernels.
-func Kernels(ctx context.Context, g *ir.Graph, p lower.Precision, o lower.Options) (*ir.Graph, *lower.Report, error) {
+func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o pass.Options) (*ir.Graph, *kernels.Report,
+	error) {
 	g, err := Evaluable(g)
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +43,7 @@ const compilers = 2
 func CompileCUDA(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design, archs []string, p Progress) ([]cuda.Binary,
 	error) {
 	for _, a := range archs {
-		if _, err := kernels.FindArch(a); err != nil {
+		if _, err := library.FindArch(a); err != nil {
 			return nil, err
 		}
 	}
@@ -89,12 +92,12 @@ func compilePTX(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design) (cuda.Bi
 		}
 		return cuda.Binary{Arch: cuda.PTXOnly + d.Only, File: cuda.PTXFile, Data: m.PTX}, nil
 	}
-	m, err := c.Compile(ctx, cuda.SourceFile, d.Source, kernels.PortablePTX)
+	m, err := c.Compile(ctx, cuda.SourceFile, d.Source, library.PortablePTX)
 	if err != nil {
 		return cuda.Binary{}, err
 	}
 	ptx, err := nvrtc.LowerPTX(m.PTX)
-	return cuda.Binary{Arch: kernels.PortablePTX, File: cuda.PTXFile, Data: ptx}, err
+	return cuda.Binary{Arch: library.PortablePTX, File: cuda.PTXFile, Data: ptx}, err
 }
 
 // ProgramOf is the binaries of a design as a device loads them.

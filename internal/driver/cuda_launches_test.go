@@ -12,7 +12,8 @@ import (
 	"lathe/emit/cuda"
 	"lathe/internal/driver"
 	"lathe/ir/format"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 )
 
 // TestLaunches counts the kernels of a layer in 16 bits: what follows a product, and what moves heads, is in them.
@@ -42,8 +43,8 @@ func TestLaunches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, _, err = driver.Kernels(t.Context(), g, lower.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
-				lower.Options{})
+			g, _, err = driver.Kernels(t.Context(), g, kernels.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
+				pass.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

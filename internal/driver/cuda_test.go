@@ -18,7 +18,8 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -70,8 +71,8 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
-	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), lower.Precision{},
-		lower.Options{})
+	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), kernels.Precision{},
+		pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		g, _, err := driver.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+		g, _, err := driver.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,8 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/plan"
+	"lathe/lower/schedule"
 	"lathe/sim"
 )
 
@@ -40,7 +41,7 @@ type Decoding struct {
 
 // transformer is s.Transformer; of a decoder, whose caches are on the chip and no part of the graph, with as many
 // tokens as they have room for. Error L0435.
-func (s Source) transformer(p *lower.Plan) (source.Transformer, error) {
+func (s Source) transformer(p *plan.Plan) (source.Transformer, error) {
 	t := s.Transformer
 	switch {
 	case !p.Decode:
@@ -61,11 +62,11 @@ func DefaultPrefill(tokens int) int { return max(tokens/5, 1) }
 
 // decoder checks that the scheduled graph is one, and holds promises to sequences: they do not overlap.
 func (h *Hardware) decoder(ctx context.Context) (err error) {
-	n, err := lower.DecodeTokens(h.Scheduled)
+	n, err := schedule.DecodeTokens(h.Scheduled)
 	if err != nil {
 		return err
 	}
-	if h.decode, err = lower.CheckDecode(ctx, h.Scheduled, &h.units, DefaultPrefill(n)); err != nil {
+	if h.decode, err = schedule.CheckDecode(ctx, h.Scheduled, &h.units, DefaultPrefill(n)); err != nil {
 		return err
 	}
 	if h.Schedule != nil {
@@ -78,7 +79,7 @@ func (h *Hardware) decoder(ctx context.Context) (err error) {
 }
 
 // Decoder is what a run without values says of a decoder; nil of other designs.
-func (h *Hardware) Decoder() *lower.Decode { return h.decode }
+func (h *Hardware) Decoder() *schedule.Decode { return h.decode }
 
 // kinds are a sequence of each kind, for samples 0 to 2: a prompt and then tokens one by one, one that ends early, and
 // one that is too long. Decoders have at least two tokens.
@@ -154,7 +155,7 @@ func (c *Check) sequences(ctx context.Context, j Job, model *sim.Model, want []r
 
 // heldTo compares what was measured without stalls with what a run without values says; where that is a lower bound,
 // a memory that never stalls may add a tenth.
-func (c *Check) heldTo(d *lower.Decode) {
+func (c *Check) heldTo(d *schedule.Decode) {
 	took, predicted := fmt.Sprintf("a sequence takes %s cycles", diag.Number(c.II, -1)), diag.Number(d.Cycles, -1)
 	switch {
 	case !d.AtLeast && c.II != d.Cycles || c.II < d.Cycles:
@@ -242,7 +243,7 @@ func status(j Job, run *sim.TokenRun, list []sim.Sequence) error {
 
 // Filled is f with sequences as long as those of a decoder: of an array with fewer tokens they are repeated. tokens is
 // how many it had, 0 where f stays as it is. The outputs of a causal model for these do not depend on what follows.
-func Filled(g *ir.Graph, plan *lower.Plan, f *npz.File) (filled *npz.File, tokens int) {
+func Filled(g *ir.Graph, plan *plan.Plan, f *npz.File) (filled *npz.File, tokens int) {
 	if !plan.Decode || len(g.In) != 1 || g.In[0].Attrs.(*ir.Input).Perm != nil {
 		return f, 0
 	}

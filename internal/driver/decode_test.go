@@ -14,7 +14,8 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir/unit"
-	"lathe/lower"
+	"lathe/lower/plan"
+	"lathe/lower/schedule"
 )
 
 // idsFile writes samples of random ids.
@@ -51,11 +52,11 @@ func edited(t *testing.T, folder, old, new string) string {
 }
 
 // decoderJob is a model under a plan, as a decoder of so many tokens or as a design of whole samples, with samples.
-func decoderJob(t *testing.T, model, plan string, tokens, words int, decode bool) *driver.Job {
+func decoderJob(t *testing.T, model, text string, tokens, words int, decode bool) *driver.Job {
 	t.Helper()
 	arrays := idsFile(t, 4, tokens, words)
-	s := driver.Source{Model: model, Plan: planFile(t, plan), Calibrate: arrays, Arrays: arrays,
-		Settings: lower.Settings{Decode: &decode}, Transformer: source.Transformer{Seq: tokens}}
+	s := driver.Source{Model: model, Plan: planFile(t, text), Calibrate: arrays, Arrays: arrays,
+		Settings: plan.Settings{Decode: &decode}, Transformer: source.Transformer{Seq: tokens}}
 	if decode {
 		s.Transformer = source.Transformer{Room: tokens}
 	}
@@ -112,7 +113,7 @@ func TestDecode(t *testing.T) {
 			if c.tokens < 20 && (len(check.Second) != 1 || check.Second[0].Samples != 3 || check.Second[0].Outputs != 19*37) {
 				t.Errorf("second opinion: %+v", check.Second)
 			}
-			want, err := lower.CheckDecode(t.Context(), j.HW.Scheduled, &unit.Cache{}, c.prefill)
+			want, err := schedule.CheckDecode(t.Context(), j.HW.Scheduled, &unit.Cache{}, c.prefill)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +140,7 @@ func TestDecodeReport(t *testing.T) {
 // TestDecodeHolds refuses designs that hold tokens back, and names what does.
 func TestDecodeHolds(t *testing.T) {
 	j := decoderJob(t, examples+"tiny-llama/hf", "", 8, 256, false)
-	_, err := lower.CheckDecode(t.Context(), j.HW.Scheduled, &unit.Cache{}, 1)
+	_, err := schedule.CheckDecode(t.Context(), j.HW.Scheduled, &unit.Cache{}, 1)
 	if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), "rotary_k") ||
 		!strings.Contains(err.Error(), "rotate holds back what it has of 1 tokens") {
 		t.Errorf("rotary positions of whole frames: %v", err)
@@ -184,7 +185,7 @@ func TestDecodeRefused(t *testing.T) {
 			source.Transformer{Room: 8, Inputs: []string{"input_ids"}}, []string{"bert.encoder.layer.0.output.LayerNorm"}},
 	} {
 		decode := true
-		s := driver.Source{Model: c.model, Settings: lower.Settings{Decode: &decode}, Transformer: c.choice,
+		s := driver.Source{Model: c.model, Settings: plan.Settings{Decode: &decode}, Transformer: c.choice,
 			Outputs: c.outputs}
 		_, err := emits(t.Context(), s)
 		if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), c.text) {

@@ -21,7 +21,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/survey"
 	"lathe/ir/unit"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 )
 
 // folderOf writes weights of float32 and a config as a folder of Hugging Face.

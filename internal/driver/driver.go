@@ -20,7 +20,12 @@ import (
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/lower"
-	"lathe/lower/simplify"
+	"lathe/lower/float"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
+	"lathe/lower/quantize/calib"
+	"lathe/lower/schedule"
 )
 
 // Progress hears of long work: a step has done of total units, total 0 being unknown. It may be nil.
@@ -41,7 +46,7 @@ type Source struct {
 	// Apart are places of samples of Calibrate, in ascending order, that do not calibrate.
 	Apart []int
 	// Settings stand above the plan.
-	Settings lower.Settings
+	Settings plan.Settings
 	// Dims binds symbolic dimensions of the model.
 	Dims map[string]int
 	// Transformer is what a Hugging Face folder leaves open.
@@ -51,7 +56,7 @@ type Source struct {
 	// Unroll is up to how many rounds a loop of the model is written out.
 	Unroll int
 	// Passes are options of the passes that run: checks, dumps.
-	Passes lower.Options
+	Passes pass.Options
 	// Arrays is the path of the arrays that the model will run on, or empty. They, or else those of Calibrate, decide
 	// sizes that are open; Note, if not nil, hears of it.
 	Arrays string
@@ -91,7 +96,7 @@ func (s Source) Import() (*ir.Graph, error) {
 		}
 	}
 	if err == nil && g.Stage == ir.StageFloat && s.Warn != nil {
-		for _, text := range lower.InfiniteWeights(g) {
+		for _, text := range calib.InfiniteWeights(g) {
 			s.Warn(text)
 		}
 	}
@@ -99,35 +104,35 @@ func (s Source) Import() (*ir.Graph, error) {
 }
 
 // Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.
-func (s Source) Recognize(ctx context.Context, g *ir.Graph) (*ir.Graph, *lower.Report, error) {
+func (s Source) Recognize(ctx context.Context, g *ir.Graph) (*ir.Graph, *float.Report, error) {
 	if g.Stage != ir.StageFloat {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; operations are recognized in float graphs", g.Stage)
 	}
 	o := s.Passes
 	o.Verify = true
-	return lower.Recognize(ctx, g, o)
+	return float.Recognize(ctx, g, o)
 }
 
 // Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large
 // weights that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
 func Evaluable(g *ir.Graph) (*ir.Graph, error) {
 	c := g.Clone()
-	if err := simplify.Constants(c); err != nil {
+	if err := pass.Constants(c); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
 // ReadPlan reads the plan, or returns the default one, under the settings.
-func (s Source) ReadPlan() (*lower.Plan, error) {
+func (s Source) ReadPlan() (*plan.Plan, error) {
 	if s.Plan == "" {
-		return lower.ParsePlanWith("", nil, s.Settings)
+		return plan.ParseWith("", nil, s.Settings)
 	}
 	data, err := os.ReadFile(s.Plan)
 	if err != nil {
 		return nil, diag.New("L0921", s.Plan, "cannot read the plan: %v", cause(err))
 	}
-	return lower.ParsePlanWith(filepath.Base(s.Plan), data, s.Settings)
+	return plan.ParseWith(filepath.Base(s.Plan), data, s.Settings)
 }
 
 // cause strips the path that os errors repeat.
@@ -140,16 +145,16 @@ func cause(err error) error {
 
 // Quantized is a model on its way into hardware.
 type Quantized struct {
-	Plan *lower.Plan
+	Plan *plan.Plan
 	// Float is the model as imported, nil if it was saved quantized.
 	Float *ir.Graph
 	Graph *ir.Graph
 	// Report is nil if the model was saved quantized.
-	Report *lower.Report
+	Report *quantize.Report
 	// Ignored names a choice of formats that came too late for a graph that was saved quantized; "" if there is none.
 	Ignored string
 
-	passes lower.Options
+	passes pass.Options
 }
 
 // Quantize lowers an imported graph to integers under the plan; without outputs of the user's choice, it ends where
@@ -163,7 +168,7 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 }
 
 // QuantizeUnder is Quantize under a plan that did not come from the file.
-func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *lower.Plan) (*Quantized, error) {
+func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan) (*Quantized, error) {
 	if g.Stage != ir.StageFloat {
 		q := &Quantized{Plan: plan, Graph: g, passes: s.Passes}
 		if from := s.requantizes(plan); from != "" {
@@ -171,12 +176,12 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *lower.Plan
 		}
 		return q, nil
 	}
-	g, notes, err := lower.End(ctx, g, s.Outputs != nil)
+	g, notes, err := float.End(ctx, g, s.Outputs != nil)
 	if err != nil {
 		return nil, err
 	}
 	if plan.Lengths {
-		if g, err = lower.WithLengths(ctx, g); err != nil {
+		if g, err = float.WithLengths(ctx, g); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +189,7 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *lower.Plan
 	if err != nil {
 		return nil, err
 	}
-	q, report, err := lower.QuantizeWith(ctx, g, plan, calibration, s.Passes)
+	q, report, err := lower.Quantize(ctx, g, plan, calibration, s.Passes)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +198,7 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *lower.Plan
 }
 
 // requantizes names the first choice of number formats that the user made; "" where there is none.
-func (s Source) requantizes(p *lower.Plan) string {
+func (s Source) requantizes(p *plan.Plan) string {
 	switch q := &p.Quantize; {
 	case s.Calibrate != "":
 		return "--calibrate " + s.Calibrate
@@ -204,8 +209,8 @@ func (s Source) requantizes(p *lower.Plan) string {
 	case len(p.Outputs) > 0:
 		return p.Outputs[0].From
 	default:
-		plain := lower.DefaultPlan().Quantize
-		for _, c := range [][2]lower.Choice{{q.Data, plain.Data}, {q.Weight, plain.Weight}, {q.Bias, plain.Bias}} {
+		plain := plan.Default().Quantize
+		for _, c := range [][2]plan.Choice{{q.Data, plain.Data}, {q.Weight, plain.Weight}, {q.Bias, plain.Bias}} {
 			if c[0].From != c[1].From {
 				return c[0].From
 			}
@@ -215,7 +220,7 @@ func (s Source) requantizes(p *lower.Plan) string {
 }
 
 // calibration reads the calibration file, if there is one.
-func (s Source) calibration(g *ir.Graph, plan *lower.Plan) (c lower.Calibration, err error) {
+func (s Source) calibration(g *ir.Graph, plan *plan.Plan) (c quantize.Calibration, err error) {
 	if s.Calibrate == "" {
 		return c, nil
 	}
@@ -266,21 +271,21 @@ func (s Source) calibration(g *ir.Graph, plan *lower.Plan) (c lower.Calibration,
 type Hardware struct {
 	*Quantized
 	Scheduled *ir.Graph
-	Schedule  *lower.Report
+	Schedule  *schedule.Report
 	Design    *emit.Design
 	// Progress hears of the vectors of Complete.
 	Progress Progress
 
 	units  unit.Cache
-	decode *lower.Decode // of a decoder
+	decode *schedule.Decode // of a decoder
 }
 
 // Schedule is the report of what each node would get as hardware; nil for a graph that was saved scheduled.
-func (q *Quantized) Schedule(ctx context.Context) (*lower.Report, error) {
+func (q *Quantized) Schedule(ctx context.Context) (*schedule.Report, error) {
 	if q.Graph.Stage == ir.StageScheduled {
 		return nil, nil
 	}
-	_, report, err := lower.ScheduleWith(ctx, q.Graph, q.Plan, q.passes)
+	_, report, err := lower.Schedule(ctx, q.Graph, q.Plan, q.passes)
 	return report, err
 }
 
@@ -291,7 +296,7 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 	passes.Units, o.Units = &hw.units, &hw.units
 	if hw.Scheduled.Stage != ir.StageScheduled {
 		var err error
-		if hw.Scheduled, hw.Schedule, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, passes); err != nil {
+		if hw.Scheduled, hw.Schedule, err = lower.Schedule(ctx, q.Graph, q.Plan, passes); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"lathe/emit"
 	"lathe/internal/diag"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 	"lathe/sim"
 )
 

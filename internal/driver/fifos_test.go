@@ -13,7 +13,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/stream"
 	"lathe/ir/unit"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 	"lathe/sim"
 )
 

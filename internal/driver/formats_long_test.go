@@ -15,7 +15,7 @@ import (
 
 	"lathe/internal/choose"
 	"lathe/internal/driver"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 const (
@@ -106,7 +106,7 @@ func (f formats) prove(ctx context.Context, e driver.Engines, s *formatStudy, mo
 	if r.err = everyEngine(r.check, j); r.err != nil {
 		return r
 	}
-	plan, err := lower.ParsePlan("plan", []byte(f.plan()))
+	plan, err := plan.Parse("plan", []byte(f.plan()))
 	if err != nil {
 		return formatResult{err: err}
 	}

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // opsRefused are the codes of errors that refuse an operation in a format: for its bits, for a form that has no
@@ -57,7 +57,7 @@ func TestOperationsInFormats(t *testing.T) {
 // operations quantizes one graph of each operation under the plan, and puts those that hardware takes side by side.
 func operations(t *testing.T, f formats) *driver.Quantized {
 	t.Helper()
-	plan, err := lower.ParsePlan("plan", []byte(f.plan()))
+	plan, err := plan.Parse("plan", []byte(f.plan()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func operations(t *testing.T, f formats) *driver.Quantized {
 	return q
 }
 
-func emitsUnder(ctx context.Context, g *ir.Graph, plan *lower.Plan) (*driver.Hardware, error) {
+func emitsUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan) (*driver.Hardware, error) {
 	q, err := driver.Source{}.QuantizeUnder(ctx, g, plan)
 	if err != nil {
 		return nil, err

@@ -16,14 +16,16 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
 // job compiles an example under the plan and reads its samples.
 func (f formats) job(ctx context.Context, model string) (*driver.Job, error) {
-	plan, err := lower.ParsePlan("plan", []byte(f.plan()))
+	plan, err := plan.Parse("plan", []byte(f.plan()))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func withKernels(t testing.TB, e driver.Engines) driver.Engines {
 		t.Fatal(err)
 	}
 	e.CUDA = func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := driver.Kernels(ctx, g, lower.Precision{}, lower.Options{})
+		g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, pass.Options{})
 		if err != nil {
 			return nil, err
 		}

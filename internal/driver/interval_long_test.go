@@ -11,7 +11,7 @@ import (
 
 	"lathe/internal/driver"
 	"lathe/ir/unit"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 	"lathe/sim"
 )
 

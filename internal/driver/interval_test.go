@@ -21,7 +21,7 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/unit"
 	"lathe/lower/lowertest"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 	"lathe/sim"
 )
 

@@ -13,7 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/float"
 	"lathe/sim"
 )
 
@@ -43,7 +43,7 @@ func lengthsAt(g *ir.Graph) int {
 func lengthsOf(g *ir.Graph, samples []ref.Sample) ([]int, error) {
 	at, list := lengthsAt(g), make([]int, len(samples))
 	for i, s := range samples {
-		if list[i] = lower.LengthOf(s[at]); list[i] == 0 {
+		if list[i] = float.LengthOf(s[at]); list[i] == 0 {
 			return nil, g.In[at].Errorf("L0917", "sample %d of %q is not ones and behind them zeros, and so no length", i,
 				g.In[at].Name).WithHint("pad on the right, with 1 to %d tokens, or build it for frames of one length: leave "+
 				"lengths = \"dynamic\" out", g.In[at].HW.Tokens)
@@ -288,7 +288,7 @@ func interval(d *emit.Design, r *sim.Result, lengths []int) (cycles float64) {
 // model does not have itself, of ones. nil: there is none.
 func lengthsArray(g *ir.Graph, n *ir.Node, f *npz.File) (*npz.Array, error) {
 	list, err := f.Get("lengths")
-	if n.Name != lower.LengthsMask || err != nil && !n.Attrs.(*ir.Input).Lengths {
+	if n.Name != float.LengthsMask || err != nil && !n.Attrs.(*ir.Input).Lengths {
 		return nil, nil
 	}
 	samples := 0

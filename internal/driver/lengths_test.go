@@ -13,7 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
-	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // lengthsFile writes samples of random ids, and how many tokens each has.
@@ -36,11 +36,11 @@ func lengthsFile(t *testing.T, samples, tokens, words int) string {
 }
 
 // lengthsOf is a model under a plan, as a design that takes frames of 1 to 8 tokens.
-func lengthsOf(t *testing.T, model, plan string) (*driver.Job, error) {
+func lengthsOf(t *testing.T, model, text string) (*driver.Job, error) {
 	t.Helper()
 	arrays, dynamic := lengthsFile(t, 6, 8, 30), "dynamic"
-	s := driver.Source{Model: "../../frontend/hf/testdata/" + model, Plan: planFile(t, plan), Calibrate: arrays,
-		Arrays: arrays, Settings: lower.Settings{Lengths: &dynamic}, Transformer: source.Transformer{Seq: 8}}
+	s := driver.Source{Model: "../../frontend/hf/testdata/" + model, Plan: planFile(t, text), Calibrate: arrays,
+		Arrays: arrays, Settings: plan.Settings{Lengths: &dynamic}, Transformer: source.Transformer{Seq: 8}}
 	hw, err := emits(t.Context(), s)
 	if err != nil {
 		return nil, err

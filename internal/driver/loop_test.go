@@ -14,12 +14,15 @@ import (
 	"lathe/ir/op/ring"
 	"lathe/lower"
 	"lathe/lower/lowertest"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
 )
 
 // loopPlan has layers share units; more follows in the plan.
-func loopPlan(t *testing.T, mode, more string) *lower.Plan {
+func loopPlan(t *testing.T, mode, more string) *plan.Plan {
 	t.Helper()
-	p, err := lower.ParsePlan("loop.toml", fmt.Appendf(nil, "[fold]\nlayers = \"loop\"\nmode = %q\n%s", mode, more))
+	p, err := plan.Parse("loop.toml", fmt.Appendf(nil, "[fold]\nlayers = \"loop\"\nmode = %q\n%s", mode, more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,16 +69,16 @@ func TestLoop(t *testing.T) {
 }
 
 // layered is a job of a random network of layers that are alike.
-func layered(t *testing.T, seed uint64, p *lower.Plan) driver.Job {
+func layered(t *testing.T, seed uint64, p *plan.Plan) driver.Job {
 	t.Helper()
 	g, _ := lowertest.Layers(t, seed)
 	return graphJob(t, g, p, seed)
 }
 
 // graphJob is a job of a float graph under a plan, with random samples.
-func graphJob(t *testing.T, g *ir.Graph, p *lower.Plan, seed uint64) driver.Job {
+func graphJob(t *testing.T, g *ir.Graph, p *plan.Plan, seed uint64) driver.Job {
 	t.Helper()
-	q, report, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
+	q, report, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/unit"
-	"lathe/lower/tokens"
-	"lathe/lower/tokens/beat"
+	"lathe/lower/schedule/tokens"
+	"lathe/lower/schedule/tokens/beat"
 	"lathe/sim"
 )
 

@@ -12,6 +12,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/internal/driver"
 	"lathe/lower"
+	"lathe/lower/plan"
 )
 
 // TestPlanText prints the plans of two examples, and emits the same files by them, with calibration data and without.
@@ -19,7 +20,7 @@ func TestPlanText(t *testing.T) {
 	fps, bits := 1e5, 10
 	for _, s := range []driver.Source{
 		{Model: "digits-resnet"},
-		{Model: "jets-mlp", Settings: lower.Settings{FPS: &fps, Bits: &bits}},
+		{Model: "jets-mlp", Settings: plan.Settings{FPS: &fps, Bits: &bits}},
 		{Model: "digits-qdq"}, // has formats of its own
 	} {
 		dir := examples + s.Model + "/"
@@ -35,7 +36,7 @@ func TestPlanText(t *testing.T) {
 func planAgain(t *testing.T, s driver.Source) (loose int) {
 	t.Helper()
 	hw := emitted(t, s)
-	text := hw.Plan.Text(filepath.Base(s.Model), hw.Graph, hw.Quantized.Report, hw.Schedule)
+	text := lower.PlanText(hw.Plan, filepath.Base(s.Model), hw.Graph, hw.Quantized.Report, hw.Schedule)
 	again := driver.Source{Model: s.Model, Calibrate: s.Calibrate, Plan: planFile(t, text)}
 	sameFiles(t, s.Model+" with calibration", hw, emitted(t, again))
 	if again.Calibrate = ""; hw.Quantized.Report.Loose == 0 {

@@ -12,7 +12,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/float"
 )
 
 // quality compares with the float graph, where there is one and real inputs, and both with the labels.
@@ -106,7 +106,7 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 func classes(g *ir.Graph, places int) (n int, place bool) {
 	first := g.Out[0]
 	elems, shape := first.Node.Type.Elems(), callerShape(first.Node.Type.Shape, first.Perm)
-	if n, place = lower.Places(first.Node); place && elems == places {
+	if n, place = float.Places(first.Node); place && elems == places {
 		return n, true
 	}
 	if places > 1 && (len(shape) == 0 || elems/shape[len(shape)-1] != places) {
@@ -198,12 +198,12 @@ const SQNRLimit = 300
 // SQNR is the ratio in decibel of the power of float outputs to that of their quantization error, within SQNRLimit: of
 // all together, and of each alone. Both are nil for numbers of classes, of which a neighbour is no nearer than another.
 // Where the float graph gives NaN or an infinity, nothing counts.
-func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all *float64, each []*float64,
+func SQNR(model *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all *float64, each []*float64,
 	err error) {
-	signal, noise := make([]float64, len(float.Out)), make([]float64, len(float.Out))
+	signal, noise := make([]float64, len(model.Out)), make([]float64, len(model.Out))
 	for s := range want {
-		for i := range float.Out {
-			x, err := values(float, want[s], i)
+		for i := range model.Out {
+			x, err := values(model, want[s], i)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -223,7 +223,7 @@ func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sam
 	var power, loss float64
 	each = make([]*float64, len(signal))
 	for i, o := range quantized.Out {
-		if _, place := lower.Places(o.Node); place {
+		if _, place := float.Places(o.Node); place {
 			continue
 		}
 		v := ratio(signal[i], noise[i])

@@ -5,7 +5,8 @@ package driver
 import (
 	"testing"
 
-	"lathe/lower"
+	"lathe/lower/plan"
+	"lathe/lower/schedule"
 )
 
 // TestPace: a rate is missed where a sample takes more cycles than the plan leaves it, or than were promised.
@@ -23,11 +24,11 @@ func TestPace(t *testing.T) {
 		{ii: 230, promised: 230},
 		{ii: 230},
 	} {
-		plan := lower.DefaultPlan()
+		plan := plan.Default()
 		plan.Target.ClockMHz, plan.Fold.FPS = 250, c.fps
-		var promised *lower.Balance
+		var promised *schedule.Balance
 		if c.promised > 0 {
-			promised = &lower.Balance{Cycles: c.promised}
+			promised = &schedule.Balance{Cycles: c.promised}
 		}
 		check := Check{II: c.ii}
 		check.pace(plan, promised)
@@ -36,7 +37,7 @@ func TestPace(t *testing.T) {
 		}
 	}
 	slow := Check{II: 1016064}
-	if slow.pace(lower.DefaultPlan(), &lower.Balance{Cycles: 1e6}); slow.Missed !=
+	if slow.pace(plan.Default(), &schedule.Balance{Cycles: 1e6}); slow.Missed !=
 		"a sample takes 1016064 cycles, 1000000 were promised" {
 		t.Errorf("large numbers in full: %q", slow.Missed)
 	}

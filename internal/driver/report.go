@@ -14,9 +14,8 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/text"
-	"lathe/lower"
-	"lathe/lower/loss"
-	"lathe/lower/tokens"
+	"lathe/lower/quantize/loss"
+	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
 	"lathe/sim/area"
 	"lathe/sim/route"
@@ -140,7 +139,7 @@ func (h *Hardware) timeline(ctx context.Context, r *report.Report) error {
 }
 
 // magnitudes counts the float values of a layer by size; nil where nobody has.
-func (h *Hardware) magnitudes(v *lower.ValueReport) *report.Magnitudes {
+func (h *Hardware) magnitudes(v *loss.Value) *report.Magnitudes {
 	if v.Sizes == nil {
 		return nil
 	}

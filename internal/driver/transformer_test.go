@@ -20,6 +20,8 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/lower"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
 )
 
 // Forms of a design.
@@ -229,7 +231,7 @@ func (d design) sameBits(t *testing.T, j *driver.Job) {
 	if d.form == external && j.HW.Design.Memory == nil {
 		t.Fatal("no weights lie outside")
 	}
-	separate, _, err := lower.Schedule(t.Context(), j.HW.Graph, lower.DefaultPlan())
+	separate, _, err := lower.Schedule(t.Context(), j.HW.Graph, plan.Default(), pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,11 @@ import (
 	"lathe/ir/op/whole"
 	"lathe/ir/unit"
 	"lathe/lower"
-	"lathe/lower/tokens"
+	"lathe/lower/float"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
+	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
 )
@@ -124,8 +128,8 @@ func add(t *testing.T, o *ir.Op, name string, args ...*ir.Node) *ir.Node {
 	return n
 }
 
-// float is model.onnx as imported.
-func float(t *testing.T) *ir.Graph {
+// imported is model.onnx as imported.
+func imported(t *testing.T) *ir.Graph {
 	t.Helper()
 	g, err := frontend.Load(fixtures+"/model.onnx", frontend.Options{})
 	if err != nil {
@@ -161,7 +165,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0312": func(t *testing.T) error {
-		p, err := ref.New(float(t))
+		p, err := ref.New(imported(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,11 +231,11 @@ var graphFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0915": func(t *testing.T) error {
-		_, err := driver.RandomSamples(float(t), 10, 1)
+		_, err := driver.RandomSamples(imported(t), 10, 1)
 		return err
 	},
 	"L0917": func(*testing.T) error {
-		mask := input(lower.LengthsMask, nil, 1, 4)
+		mask := input(float.LengthsMask, nil, 1, 4)
 		mask.Attrs.(*ir.Input).Lengths = true
 		_, _, err := driver.Samples(graph(ir.StageFloat, input("x", nil, 1, 4), mask), &npz.File{Path: "x.npz",
 			Arrays: []npz.Array{npz.Float32Array("x", []int{1, 4}, make([]float32, 4)), npz.Int64Array("lengths", []int{1},
@@ -249,19 +253,20 @@ var stageFaults = map[string]func(t *testing.T) error{
 				}
 			}
 		}
-		_, _, err := lower.QuantizeWith(t.Context(), float(t), lower.DefaultPlan(), lower.Calibration{},
-			lower.Options{Verify: true, Shuffle: spoil})
+		_, _, err := lower.Quantize(t.Context(), imported(t), plan.Default(), quantize.Calibration{},
+			pass.Options{Verify: true, Shuffle: spoil})
 		return err
 	},
 	"L0411": func(t *testing.T) error {
-		_, _, err := lower.Schedule(t.Context(), float(t), lower.DefaultPlan())
+		_, _, err := lower.Schedule(t.Context(), imported(t), plan.Default(), pass.Options{})
 		return err
 	},
 	"L0414": func(t *testing.T) error {
 		soft := *pointwise.Relu
 		soft.RTL = nil
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
-		_, _, err := lower.Schedule(t.Context(), graph(ir.StageQuantized, x, add(t, &soft, "y", x)), lower.DefaultPlan())
+		_, _, err := lower.Schedule(t.Context(), graph(ir.StageQuantized, x, add(t, &soft, "y", x)), plan.Default(),
+			pass.Options{})
 		return err
 	},
 	"L0415": func(t *testing.T) error {
@@ -340,7 +345,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0621": func(t *testing.T) error {
-		_, err := verilog.Emit(float(t), verilog.Options{})
+		_, err := verilog.Emit(imported(t), verilog.Options{})
 		return err
 	},
 	"L0623": func(*testing.T) error {

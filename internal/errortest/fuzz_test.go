@@ -23,6 +23,9 @@ import (
 	"lathe/ir"
 	"lathe/ir/text"
 	"lathe/lower"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
 )
 
 // FuzzGraph takes a text graph through all stages: whatever it says, a stage refuses it with a coded error or does its
@@ -113,9 +116,9 @@ func seeds(f testing.TB) []string {
 			continue
 		}
 		texts = append(texts, text.Print(g))
-		if q, _, err := lower.Quantize(f.Context(), g, lower.DefaultPlan(), lower.Calibration{}); err == nil {
+		if q, _, err := lower.Quantize(f.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{}); err == nil {
 			texts = append(texts, text.Print(q))
-			if s, _, err := lower.Schedule(f.Context(), q, lower.DefaultPlan()); err == nil {
+			if s, _, err := lower.Schedule(f.Context(), q, plan.Default(), pass.Options{}); err == nil {
 				texts = append(texts, text.Print(s))
 			}
 		}
@@ -151,12 +154,12 @@ func stages(t *testing.T, g *ir.Graph) error {
 		return err
 	}
 	if g.Stage == ir.StageFloat {
-		if g, _, err = lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{}); err != nil {
+		if g, _, err = lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{}); err != nil {
 			return err
 		}
 	}
 	if g.Stage == ir.StageQuantized {
-		if g, _, err = lower.Schedule(t.Context(), g, lower.DefaultPlan()); err != nil {
+		if g, _, err = lower.Schedule(t.Context(), g, plan.Default(), pass.Options{}); err != nil {
 			return err
 		}
 	}

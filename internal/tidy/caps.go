@@ -119,7 +119,7 @@ func functions(t Tree) []Finding {
 
 // catalogues hold one file an entry: their number grows with the formats, errors, families of operators and commands
 // there are. So do the rooms of operations, which ir/op/all.go imports.
-var catalogues = []string{"ir/format", "frontend/hf", "frontend/onnx", "frontend/torch", "frontend/stablehlo", "lower",
+var catalogues = []string{"ir/format", "frontend/hf", "frontend/onnx", "frontend/torch", "frontend/stablehlo",
 	"internal/cli", "internal/diag"}
 
 // rooms are the packages that hold the operations of ir/op/all.go.

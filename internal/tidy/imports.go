@@ -23,7 +23,11 @@ var layers = [][]string{
 	{"ir/op"},
 	{"ir/text"},
 	{"golden/ref"},
-	{"frontend", "lower", "ir/survey"},
+	{"frontend", "ir/survey", "lower/plan", "lower/own", "lower/loop"},
+	{"lower/pass"},
+	{"lower/float"},
+	{"lower/quantize", "lower/schedule", "lower/kernels"},
+	{"lower"},
 	{"emit"},
 	{"sim", "golden/pjrt", "internal/doctor"},
 	{"golden", "internal/evidence"},
@@ -40,6 +44,16 @@ var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hos
 	"internal/clitest", "internal/difftest", "internal/difftest/programs", "internal/difftest/rows",
 	"internal/errortest", "internal/tools",
 	"lower/lowertest", "rtl/formaltest", "rtl/rtltest", "sim/gpu/emulated", "sim/gpu/gputest"}
+
+// apart are the folders that do not know each other, whatever stands between them in layers.
+var apart = []string{"frontend", "lower"}
+
+func strangers(from, to string) bool {
+	at := func(dir string) int {
+		return slices.IndexFunc(apart, func(name string) bool { return under(dir, name) })
+	}
+	return at(from) >= 0 && at(to) >= 0 && at(from) != at(to)
+}
 
 func bench(dir string) bool { return slices.Contains(benches, dir) }
 
@@ -86,7 +100,7 @@ func order(t Tree) []Finding {
 			case slices.Contains(proofs, dir) && !underAny(f.dir(), provers):
 				msg := dir + " holds cases of kernels: tests, pages and scripts read them"
 				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: msg})
-			case to > from || to == from && toEntry != fromEntry:
+			case to > from || to == from && toEntry != fromEntry || strangers(f.dir(), dir):
 				msg := "imports " + dir + ", which does not stand below " + fromEntry
 				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: msg})
 			}

@@ -25,13 +25,14 @@ type meaning struct {
 
 var meanings = []meaning{
 	{"fold", regexp.MustCompile(`^fold(s|ed|ing|ings)?$`),
-		[]string{"ir", "lower", "lower/balance", "rtl/", "internal/diag"},
+		[]string{"ir", "lower", "lower/plan", "lower/schedule/", "rtl/", "internal/diag"},
 		"constants are computed, scales absorbed, reductions reduce", nil},
 	{"flow", regexp.MustCompile(`^flows?$`),
-		[]string{"ir/unit", "ir/op/hardware", "lower/tokens", "rtl/", "internal/difftest/"},
+		[]string{"ir/unit", "ir/op/hardware", "lower/schedule/tokens", "rtl/", "internal/difftest/"},
 		"stages in a row are a pipeline or steps", nil},
 	{"pair", regexp.MustCompile(`^pair(s|ed|ing)?$`),
-		[]string{"ir/op/", "lower/forks.go", "lower/recognize", "rtl/", "cuda/", "frontend/onnx/ops.go",
+		[]string{"ir/op/", "lower/schedule/streams/forks.go", "lower/float/recognize", "rtl/", "cuda/",
+			"frontend/onnx/ops.go",
 			"frontend/torch/ops_pair.go", "internal/difftest/"},
 		"what belongs together matches, what is two is called by its names", []string{"pair_streams"}},
 	{"real", regexp.MustCompile(`^reals?$`), []string{"ir/op/", "rtl/", "internal/diag", "internal/difftest/"},
@@ -82,55 +83,29 @@ func vocabulary(t Tree) []Finding {
 	return out
 }
 
-// passes are the names in the literals of f that make a Pass, alone or in a Pipeline.
+// passes are the names that f gives to passes: the first argument of pass.New.
 func (f *File) passes() map[string]token.Pos {
 	found := map[string]token.Pos{}
-	add := func(e ast.Expr) {
-		lit, ok := e.(*ast.CompositeLit)
-		if !ok || len(lit.Elts) == 0 {
-			return
-		}
-		for _, e := range lit.Elts {
-			kv, keyed := e.(*ast.KeyValueExpr)
-			if keyed {
-				if key, ok := kv.Key.(*ast.Ident); !ok || key.Name != "Name" {
-					continue
-				}
-				e = kv.Value
-			}
-			if text, ok := e.(*ast.BasicLit); ok {
-				if name, err := strconv.Unquote(text.Value); err == nil {
-					found[name] = text.Pos()
-				}
-			}
-			return
-		}
-	}
 	ast.Inspect(f.Go, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.CompositeLit); ok {
-			switch typeName(lit.Type) {
-			case "Pass":
-				add(lit)
-			case "Pipeline":
-				for _, e := range lit.Elts {
-					add(e)
-				}
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		fun, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || fun.Sel.Name != "New" {
+			return true
+		}
+		if of, ok := fun.X.(*ast.Ident); !ok || of.Name != "pass" {
+			return true
+		}
+		if text, ok := call.Args[0].(*ast.BasicLit); ok {
+			if name, err := strconv.Unquote(text.Value); err == nil {
+				found[name] = text.Pos()
 			}
 		}
 		return true
 	})
 	return found
-}
-
-// typeName is the name of a type without its package; "" if it has none.
-func typeName(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.SelectorExpr:
-		return e.Sel.Name
-	}
-	return ""
 }
 
 // declared lists the names that f declares at its top level, those of fields and methods, and the name of its file.

@@ -22,12 +22,16 @@ import (
 	"lathe/lower"
 	"lathe/lower/loop"
 	"lathe/lower/lowertest"
-	"lathe/lower/tokens"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
+	"lathe/lower/schedule"
+	"lathe/lower/schedule/tokens"
 )
 
-func plan(t *testing.T, layers, mode string) *lower.Plan {
+func planned(t *testing.T, layers, mode string) *plan.Plan {
 	t.Helper()
-	p, err := lower.ParsePlan("plan.toml", fmt.Appendf(nil, "[fold]\nlayers = %q\nmode = %q\n", layers, mode))
+	p, err := plan.Parse("plan.toml", fmt.Appendf(nil, "[fold]\nlayers = %q\nmode = %q\n", layers, mode))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +42,7 @@ func plan(t *testing.T, layers, mode string) *lower.Plan {
 func quantized(t *testing.T, seed uint64) (g *ir.Graph, layers int) {
 	t.Helper()
 	f, layers := lowertest.Layers(t, seed)
-	q, _, err := lower.Quantize(t.Context(), f, plan(t, "loop", "fold"), lower.Calibration{})
+	q, _, err := lower.Quantize(t.Context(), f, planned(t, "loop", "fold"), quantize.Calibration{}, pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +65,11 @@ func TestShare(t *testing.T) {
 			t.Errorf("seed %d: %d layers share units, %d are alike\n%s", seed, shared.Layers, layers, difftest.Describe(q))
 		}
 		mode := []string{"fold", "lean"}[seed%2]
-		all, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", mode))
+		all, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", mode), pass.Options{})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		row, _, err := lower.Schedule(t.Context(), q, plan(t, "spatial", mode))
+		row, _, err := lower.Schedule(t.Context(), q, planned(t, "spatial", mode), pass.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +118,7 @@ func same(t *testing.T, a, b *ir.Graph, samples []ref.Sample) {
 func TestUnrolled(t *testing.T) {
 	for seed := range uint64(cases) {
 		q, _ := quantized(t, seed)
-		g, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", "fold"))
+		g, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", "fold"), pass.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,11 +140,11 @@ func TestUnrolled(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		what   string
-		change func(p *lower.Plan, g *ir.Graph)
+		change func(p *plan.Plan, g *ir.Graph)
 		want   string
 	}{
-		{"a rule for one layer", func(p *lower.Plan, _ *ir.Graph) {
-			rule, err := lower.ParsePlan("p.toml", []byte("[[quantize.rule]]\nname = \"l1.a\"\ndata_out = \"fixed(9,3)\"\n"))
+		{"a rule for one layer", func(p *plan.Plan, _ *ir.Graph) {
+			rule, err := plan.Parse("p.toml", []byte("[[quantize.rule]]\nname = \"l1.a\"\ndata_out = \"fixed(9,3)\"\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,13 +163,13 @@ func TestRefused(t *testing.T) {
 					x = b.Linear(fmt.Sprint("b", i), x, 6, true)
 				}
 			}
-			g, p := b.Done(x), plan(t, "loop", "fold")
+			g, p := b.Done(x), planned(t, "loop", "fold")
 			if c.change != nil {
 				c.change(p, g)
 			}
-			q, _, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
+			q, _, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, pass.Options{})
 			if err == nil {
-				_, _, err = lower.Schedule(t.Context(), q, p)
+				_, _, err = lower.Schedule(t.Context(), q, p, pass.Options{})
 			}
 			if diag.CodeOf(err) != "L0434" || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("err = %v, want L0434 with %s", err, c.want)
@@ -211,15 +215,15 @@ func TestByTurns(t *testing.T) {
 			for i := range 2 {
 				x = b.Linear(fmt.Sprint("linear", i), c.layer(b, i, x), size, true)
 			}
-			p := plan(t, "loop", "fold")
+			p := planned(t, "loop", "fold")
 			p.Decode = true
-			q, _, err := lower.Quantize(t.Context(), b.Done(x), p, lower.Calibration{})
+			q, _, err := lower.Quantize(t.Context(), b.Done(x), p, quantize.Calibration{}, pass.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, _, err := lower.Schedule(t.Context(), q, p)
+			g, _, err := lower.Schedule(t.Context(), q, p, pass.Options{})
 			if c.want == "" && err == nil {
-				_, err = lower.CheckDecode(t.Context(), g, &unit.Cache{}, 2)
+				_, err = schedule.CheckDecode(t.Context(), g, &unit.Cache{}, 2)
 			}
 			if code := diag.CodeOf(err); c.want == "" && err != nil ||
 				c.want != "" && (code != "L0435" || !strings.Contains(err.Error(), c.want)) {

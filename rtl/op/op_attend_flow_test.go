@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
-	"lathe/lower/tokens/beat"
+	"lathe/lower/schedule/tokens/beat"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 	"lathe/sim"

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 	"lathe/sim"

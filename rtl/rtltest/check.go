@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
 	"lathe/sim"
 )

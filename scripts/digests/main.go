@@ -27,7 +27,8 @@ import (
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/hlo/text"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 	"lathe/rtl"
 )
 
@@ -137,7 +138,7 @@ func products(ctx context.Context, s driver.Source) (out []product) {
 	if float {
 		text, err := stableHLO(g)
 		add("hlo", text, err)
-		source, err := kernels(ctx, g)
+		source, err := cudaFolder(ctx, g)
 		add("cuda", source, err)
 		return out
 	}
@@ -148,7 +149,7 @@ func products(ctx context.Context, s driver.Source) (out []product) {
 	}
 	text, err := stableHLO(q.Graph)
 	add("hlo", text, err)
-	source, err := kernels(ctx, q.Graph)
+	source, err := cudaFolder(ctx, q.Graph)
 	add("cuda", source, err)
 	design, err := folder(ctx, s, q)
 	add("verilog", design, err)
@@ -168,9 +169,9 @@ func stableHLO(g *ir.Graph) ([]byte, error) {
 	return []byte(text.Print(p)), nil
 }
 
-// kernels is the CUDA folder of a graph without what NVRTC makes of it.
-func kernels(ctx context.Context, g *ir.Graph) ([]byte, error) {
-	g, _, err := driver.Kernels(ctx, g, lower.Precision{}, lower.Options{})
+// cudaFolder is the CUDA folder of a graph without what NVRTC makes of it.
+func cudaFolder(ctx context.Context, g *ir.Graph) ([]byte, error) {
+	g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, pass.Options{})
 	if err != nil {
 		return nil, err
 	}

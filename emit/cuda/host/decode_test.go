@@ -16,7 +16,8 @@ import (
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -74,7 +75,7 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	precision, err := lower.ParsePrecision(m.act, m.weight)
+	precision, err := kernels.ParsePrecision(m.act, m.weight)
 	if err == nil {
 		precision, err = precision.WithCache(cmp.Or(m.kv, m.act))
 	}
@@ -82,7 +83,7 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 		t.Fatal(err)
 	}
 	for _, g := range []**ir.Graph{&first, &step} {
-		if *g, _, err = driver.Kernels(t.Context(), *g, precision, lower.Options{}); err != nil {
+		if *g, _, err = driver.Kernels(t.Context(), *g, precision, pass.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/text"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -49,11 +50,11 @@ func TestHopper(t *testing.T) {
 	toolchain := tools.NeedNVRTC(t)
 	tools.Need(t, "gcc", "make")
 	emulated := gputest.Emulated(t, drivers)
-	precision, err := lower.ParsePrecision("bf16", "bf16")
+	precision, err := kernels.ParsePrecision("bf16", "bf16")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := driver.Kernels(t.Context(), layers(t), precision, lower.Options{})
+	g, _, err := driver.Kernels(t.Context(), layers(t), precision, pass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -97,13 +98,13 @@ func (m model) kernels(t *testing.T, g *ir.Graph) (*ir.Graph, *cuda.Design, []cu
 	if err != nil {
 		t.Fatal(err)
 	}
-	var precision lower.Precision
+	var precision kernels.Precision
 	if m.act != "" {
-		if precision, err = lower.ParsePrecision(m.act, m.weight); err != nil {
+		if precision, err = kernels.ParsePrecision(m.act, m.weight); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if g, _, err = driver.Kernels(t.Context(), g, precision, lower.Options{}); err != nil {
+	if g, _, err = driver.Kernels(t.Context(), g, precision, pass.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})

@@ -10,6 +10,8 @@ import (
 	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/lower"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
 )
 
 // TestChain compares networks of several operations on all engines: the slow evaluator, PJRT, and hardware with random
@@ -41,11 +43,11 @@ func TestChain(t *testing.T) {
 // scheduled is g with the lanes that lowering gives it, folded or unrolled.
 func scheduled(t *testing.T, g *ir.Graph, unroll bool) *ir.Graph {
 	t.Helper()
-	plan := lower.DefaultPlan()
+	plan := plan.Default()
 	if unroll {
 		plan.Fold.Mode = "unroll"
 	}
-	s, _, err := lower.Schedule(t.Context(), g, plan)
+	s, _, err := lower.Schedule(t.Context(), g, plan, pass.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}

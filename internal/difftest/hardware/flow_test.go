@@ -13,8 +13,8 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/stream"
 	"lathe/ir/unit"
-	"lathe/lower"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/timing"
+	"lathe/lower/schedule/tokens"
 	"lathe/sim"
 )
 
@@ -41,7 +41,7 @@ func compareFlow(t *testing.T, r *rand.Rand, graphs []*ir.Graph, d *emit.Design,
 	}
 	in, out := run.Result.In, run.Result.Out
 	for i, one := range graphs {
-		if err := lower.Time(one); err != nil {
+		if _, _, err := timing.Units(&unit.Cache{}, one); err != nil {
 			t.Fatal(err)
 		}
 		times, err := tokens.Run(t.Context(), one, &unit.Cache{}, flowFrames)

@@ -12,8 +12,8 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/unit"
-	"lathe/lower"
-	"lathe/lower/tokens"
+	"lathe/lower/schedule/timing"
+	"lathe/lower/schedule/tokens"
 )
 
 // TestResidual compares networks whose values fork and meet again on all engines, in hardware under stalls too; their
@@ -46,7 +46,7 @@ func TestResidual(t *testing.T) {
 // neverStops runs a scheduled graph beat by beat under stalls of many kinds.
 func neverStops(t *testing.T, r *rand.Rand, g *ir.Graph) {
 	t.Helper()
-	if err := lower.Time(g); err != nil {
+	if _, _, err := timing.Units(&unit.Cache{}, g); err != nil {
 		t.Fatal(err)
 	}
 	for _, percent := range []int{2, 10, 30, 60, 90, 97} {

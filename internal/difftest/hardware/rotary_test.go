@@ -11,6 +11,9 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/sequence"
 	"lathe/lower"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
 )
 
 // TestRotary quantizes rotations of pairs, which are built as what they expand to, and compares that on PJRT and in
@@ -23,11 +26,11 @@ func TestRotary(t *testing.T) {
 		if len(g.In) > 1 {
 			continue // a scale that is computed
 		}
-		c := lower.Calibration{Samples: map[string][]*ir.Tensor{}}
+		c := quantize.Calibration{Samples: map[string][]*ir.Tensor{}}
 		for _, s := range difftest.Samples(r, g, 8)[4:] {
 			c.Samples["x"] = append(c.Samples["x"], s[0])
 		}
-		q, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), c)
+		q, _, err := lower.Quantize(t.Context(), g, plan.Default(), c, pass.Options{})
 		if err != nil {
 			t.Fatalf("%s/%d: %v\n%s", o.Name, i, err, difftest.Describe(g))
 		}

@@ -17,6 +17,8 @@ import (
 	"lathe/ir/op/lane"
 	"lathe/ir/op/sequence"
 	"lathe/lower"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
 	"lathe/sim"
 )
 
@@ -98,13 +100,13 @@ func planned(t *testing.T, r *rand.Rand, g *ir.Graph) *ir.Graph {
 	keys := g.Out[0].Node.Args[0].Type.Row()
 	lanes := draw.Between(r, 2, keys)
 	few := lane.Divisors(lanes)
-	plan, err := lower.ParsePlan("plan.toml", fmt.Appendf(nil, "[fold]\ndsp = %q\n[[fold.rule]]\nname = \"scores\"\n"+
+	plan, err := plan.Parse("plan.toml", fmt.Appendf(nil, "[fold]\ndsp = %q\n[[fold.rule]]\nname = \"scores\"\n"+
 		"out_lanes = %d\n[[fold.rule]]\nname = \"weights\"\nin_lanes = %d\n", []string{"one", "pack"}[r.IntN(2)], lanes,
 		few[r.IntN(len(few))]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := lower.Schedule(t.Context(), g, plan)
+	s, _, err := lower.Schedule(t.Context(), g, plan, pass.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}

@@ -15,7 +15,7 @@ import (
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/sequence"
-	"lathe/lower"
+	"lathe/lower/kernels"
 )
 
 // TestFusedCaches: keys and values of new tokens go into caches in place, turned or not, and attention reads them
@@ -99,7 +99,7 @@ func TestCachesInBlocks(t *testing.T) {
 			r := difftest.Rand("caches in blocks", i)
 			engine := libraryEngine(r)
 			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.FP32}
-			b.p = lower.Precision{Act: format.BF16, Weight: format.BF16, Cache: format.MXInt8}
+			b.p = kernels.Precision{Act: format.BF16, Weight: format.BF16, Cache: format.MXInt8}
 			g := b.cachesInBlocks(i, r, engine)
 			samples := difftest.Samples(r, g, kernelSamples)
 			for _, s := range samples {

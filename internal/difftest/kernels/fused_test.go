@@ -23,6 +23,8 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 	"lathe/lower"
+	"lathe/lower/kernels"
+	"lathe/lower/pass"
 )
 
 // TestFusedCodes: quantized networks in the groups that lowering chooses have the codes that their nodes have alone.
@@ -36,7 +38,7 @@ func TestFusedCodes(t *testing.T) {
 			if i%2 == 1 {
 				g = difftest.Chain(r, difftest.Chains[r.IntN(len(difftest.Chains))])
 			}
-			g, _, err := lower.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,8 +59,8 @@ func TestFusedCodes(t *testing.T) {
 type built struct {
 	t *testing.T
 	g *ir.Graph
-	f format.Format   // of computed values
-	p lower.Precision // that lowering gives them
+	f format.Format     // of computed values
+	p kernels.Precision // that lowering gives them
 }
 
 // fusedGraphs draws graphs, in parallel, which finish into groups, and compares their kernels with their nodes.
@@ -114,7 +116,7 @@ func (b *built) linear(r *rand.Rand, x *ir.Node, n int) *ir.Node {
 func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Graph {
 	b.t.Helper()
 	b.g.Out = append(b.g.Out, ir.Output{Name: "y", Node: y})
-	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, lower.Options{})
+	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, pass.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -257,7 +259,7 @@ func TestFusedHeads(t *testing.T) {
 func TestFusedConvolutions(t *testing.T) {
 	fusedGraphs(t, "fused convolutions", 1e-5, func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph {
 		f := halfOf(r)
-		b.f, b.p = format.FP32, lower.Precision{Act: f, Weight: f}
+		b.f, b.p = format.FP32, kernels.Precision{Act: f, Weight: f}
 		batch, c, n, h, w := 1+r.IntN(2), []int{3, 8, 16, 20}[r.IntN(4)], 8*(1+r.IntN(4)), 4+r.IntN(5), 4+r.IntN(5)
 		k := 1 + 2*r.IntN(2)
 		window := geometry.Window{Kernel: []int{k, k}, Strides: []int{1, 1}, Pads: slices.Repeat([]int{k / 2}, 4),
@@ -292,7 +294,7 @@ func TestFusedSums(t *testing.T) {
 				s.Type.Format = format.Affine{W: 8, Zero: int64(r.IntN(256)), Scale: 0.43, Axis: format.PerTensor}
 			}
 			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
-			g, _, err := lower.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -338,7 +340,7 @@ func TestPartedSums(t *testing.T) {
 			s.Type.Format = format.Fixed{W: 8, F: f.F, Signed: true, Round: f.Round}
 			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
 			change(g, y, &z, &s)
-			g, _, err := lower.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

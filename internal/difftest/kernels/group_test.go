@@ -16,7 +16,7 @@ import (
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
-	"lathe/lower"
+	"lathe/lower/kernels"
 )
 
 // TestOneKernel: a group of element-wise nodes and reshapes is one kernel, which reads the inputs and writes the result
@@ -54,7 +54,7 @@ func TestOneKernel(t *testing.T) {
 
 func emitGroups(t *testing.T, g *ir.Graph, anchors map[*ir.Node]*ir.Node) *cuda.Design {
 	t.Helper()
-	groups, err := lower.NewGroups(g, anchors)
+	groups, err := kernels.NewGroups(g, anchors)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
@@ -98,7 +98,7 @@ func randomGroups(t *testing.T, r *rand.Rand, g *ir.Graph) map[*ir.Node]*ir.Node
 				to = a
 			}
 			anchors[n] = to
-			if _, err := lower.NewGroups(g, anchors); err != nil {
+			if _, err := kernels.NewGroups(g, anchors); err != nil {
 				delete(anchors, n)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
-	"lathe/lower"
+	"lathe/lower/kernels"
 )
 
 // halfOf draws a float of 16 bits.
@@ -74,7 +74,7 @@ func TestLibraryBlocks(t *testing.T) {
 			args = append(args, constantOf(r, "b", format.FP32, n))
 		}
 		g := oneOf(&ir.Node{Name: "y", Op: sum.Linear, Args: args, Type: ir.Float(m, n)})
-		p, err := lower.ParsePrecision("bf16", "mxint8")
+		p, err := kernels.ParsePrecision("bf16", "mxint8")
 		if err != nil {
 			t.Fatal(err)
 		}

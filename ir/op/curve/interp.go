@@ -12,7 +12,7 @@ import (
 	"lathe/ir/op/carrier"
 )
 
-// The meaning of smooth functions of fixed arguments of more than tableBits bits: parabolas through samples 2^-5 apart,
+// The meaning of smooth functions of fixed arguments of more than LookedUp bits: parabolas through samples 2^-5 apart,
 // which have guardBits more fraction bits than the result. With F >= 5 fraction bits of x (others are shifted to 5)
 //
 //	v[j] = RN(f(j*2^-5 - 2^D)*2^(Fo+6)),  j = 0..2^(D+6)
@@ -23,7 +23,8 @@ import (
 // for x in [-2^D, 2^D). Beyond, y is a constant, or x. Both are within 2^-17.5 of the function, so that results of more
 // than fineBits fraction bits come from tables where those have at most 2^16 entries.
 const (
-	tableBits  = 12
+	// LookedUp is the bits of an argument up to which a function is looked up in a table; beyond, parabolas compute it.
+	LookedUp   = 12
 	guardBits  = 6
 	sampleBits = 5 // fraction bits of the places of samples
 	fineBits   = 16
@@ -51,7 +52,7 @@ type interpolation struct {
 // interpolates says that n is computed by interpolation; why not, where its argument is too wide for a table.
 func (f *function) interpolates(n *ir.Node) (*interpolation, error) {
 	w := n.Args[0].Type.Format.Width()
-	if w <= tableBits {
+	if w <= LookedUp {
 		return nil, nil
 	}
 	why := fmt.Errorf("%s is a table of 2^W entries and takes arguments of up to %d bits, not %d (%s)",

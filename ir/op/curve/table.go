@@ -254,7 +254,7 @@ func genTable(r *rand.Rand, o *ir.Op, pick func(r *rand.Rand) any) *ir.Graph {
 // genWide is a function of 13 to 24 bits, inside of its domain and beyond.
 func genWide(r *rand.Rand, o *ir.Op, pick func(r *rand.Rand) any) *ir.Graph {
 	f := draw.Fixed(r, 16)
-	f.W = draw.Between(r, tableBits+1, 20)
+	f.W = draw.Between(r, LookedUp+1, 20)
 	f.F = f.W - draw.Between(r, 2, 7)
 	if draw.Chance(r, 20) {
 		f.F = draw.Between(r, -3, f.W+2)

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package float
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/float/recognize"
+	"lathe/lower/float/simplify"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+)
+
+// End ends a float graph where hardware can: a classifier at the values in front of a softmax, whose largest stands at
+// the same place, or in front of a table of labels, at the place of the largest. An output that follows from another
+// one then goes. Outputs that the user has chosen stay, and an argmax among them reads what stands in front of a
+// softmax. g is not changed; it comes back as it is where nothing is left out. The notes say what was.
+func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, error) {
+	if g.Stage != ir.StageFloat {
+		return g, nil, nil
+	}
+	c := g.Clone()
+	ends, found := make([]ending, len(c.Out)), false
+	for i, o := range c.Out {
+		ends[i] = endOf(o.Node)
+	}
+	if slices.ContainsFunc(ends, func(e ending) bool { return e.parts && e.behind == nil }) {
+		whole, err := recognized(ctx, g)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range ends {
+			if e := endOf(whole.Out[i].Node).in(c); ends[i].behind == nil && e.behind != nil {
+				ends[i] = e
+			}
+		}
+	}
+	for i, e := range ends {
+		if chosen && e.place != c.Out[i].Node {
+			ends[i] = ending{}
+		}
+		found = found || ends[i].behind != nil
+	}
+	if !found {
+		return g, nil, nil
+	}
+	var notes []string
+	var outs []ir.Output
+	for i, o := range c.Out {
+		e := ends[i]
+		if by := follows(ends, i); by >= 0 && !chosen {
+			notes = append(notes, fmt.Sprintf("output %q is left out of the hardware: it follows from %q", o.Name,
+				c.Out[by].Name))
+			continue
+		}
+		if e.behind != nil {
+			notes = append(notes, fmt.Sprintf("hardware ends at %q, in front of %s: output %q %s; "+
+				"--outputs NAME ends it elsewhere", e.build().Name, behindText(e.behind), o.Name, e.meaning))
+			o = ir.Output{Name: o.Name, Node: e.build()}
+		}
+		outs = append(outs, o)
+	}
+	c.Out = outs
+	if err := c.Sort(); err != nil {
+		return nil, nil, err
+	}
+	c.DropDead()
+	return c, notes, nil
+}
+
+// recognized is a copy of g, with the same outputs, in which softmax is whole where an exporter has decomposed it.
+func recognized(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
+	c := g.Clone()
+	if err := recognizeIn(c, "recognize_softmax"); err != nil {
+		return nil, err
+	}
+	return c, ctx.Err()
+}
+
+// recognizeIn finds the operations of some groups of patterns in g ahead of the pipeline.
+func recognizeIn(g *ir.Graph, groups ...string) error {
+	for _, rewrite := range []func(*ir.Graph) error{pass.Constants, simplify.Identities, simplify.Spreads,
+		simplify.Common} {
+		if err := rewrite(g); err != nil {
+			return err
+		}
+	}
+	for _, group := range recognize.Table {
+		if slices.Contains(groups, group.Name) {
+			recognize.Run(g, group.Patterns)
+		}
+	}
+	return nil
+}
+
+// Units is a copy of a float graph, up to the step of lowering that makes attention, norms and lookups the operations
+// that hardware has: what is left without hardware is refused. Other graphs come back as they are.
+func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
+	if g.Stage != ir.StageFloat {
+		return g, nil
+	}
+	c := g.Clone()
+	AsValues(c)
+	if _, err := AsLookups(c); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {
+		return c, nil // large models are spared the rest
+	}
+	r := NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, pass.Options{})
+	return c, pass.Run(r, &State{}, Pipeline.Upto("tokens_first"), c)
+}
+
+// ending is where hardware ends for one output.
+type ending struct {
+	// at is the value in front of all that is left out; place is the argmax that reads it, nil for none.
+	at, place *ir.Node
+	// behind are the nodes that are left out, the first in front, without those that hardware could compute; nil for none.
+	behind []*ir.Node
+	// meaning says what the output gives then.
+	meaning string
+	// parts says that the way ended at a node that computes from several values, which may be the last part of a softmax.
+	parts bool
+}
+
+// endOf follows a value to where hardware can end: over operations that keep the order of elements, name their places,
+// or compare them with constants.
+func endOf(n *ir.Node) ending {
+	e := ending{at: n}
+	for e.at.Op.Traits.Wire && slices.Equal(e.at.Type.Shape, e.at.Args[0].Type.Shape) { // identities
+		e.at = e.at.Args[0]
+	}
+	for way := []*ir.Node(nil); ; {
+		t, from := &n.Op.Traits, n.Streams()
+		if len(from) != 1 || from[0].IsInput() {
+			e.parts = len(from) > 1
+			return e
+		}
+		next := from[0]
+		if t.Positions != nil && n.AxisOf() != nil {
+			return e.placed(n, way)
+		}
+		way = append(way, n)
+		switch {
+		case t.Ranks:
+			e = e.cut(next, way, "gives the values there, of which the same one is the largest")
+		case t.Index != nil && n.Args[0].IsConst():
+			e = e.cut(next, way, "gives places in that table")
+		case t.Elementwise && ir.IsWhole(n.Type.Format) && !ir.IsWhole(next.Type.Format):
+			e = e.cut(next, way, "gives what is compared")
+		case t.KeepsCodes, t.Elementwise && (t.Monotone || ir.IsWhole(next.Type.Format)):
+		default:
+			return e
+		}
+		n = next
+	}
+}
+
+// cut ends at n, behind which stands way, the last first.
+func (e ending) cut(n *ir.Node, way []*ir.Node, meaning string) ending {
+	e.at, e.meaning, e.behind = n, meaning, nil
+	for _, w := range slices.Backward(way) {
+		if w.Op.Traits.Ranks || !op.HasHardware(w.Op) {
+			e.behind = append(e.behind, w)
+		}
+	}
+	return e
+}
+
+// placed ends at argmax n, or at one of the values in front of a softmax that n reads.
+func (e ending) placed(n *ir.Node, way []*ir.Node) ending {
+	axis, rank := *n.AxisOf(), len(n.Args[0].Type.Shape)
+	along := func(a int) bool { return (a+rank)%rank == (axis+rank)%rank }
+	x, cut := n.Args[0], e.behind != nil
+	for way = append(way, n); x.Op.Traits.Ranks && along(*x.AxisOf()) && !x.Args[0].IsInput(); x = x.Args[0] {
+		way, cut = append(way, x), true
+	}
+	e.place = n
+	if !cut {
+		e.at = x
+		return e
+	}
+	return e.cut(x, way, "gives the place of the largest value")
+}
+
+// in is the same ending in g, where nodes of the same names compute the same values; none where there is no such node.
+func (e ending) in(g *ir.Graph) ending {
+	at := g.Find(e.at.Name)
+	if e.behind == nil || at == nil || !slices.Equal(at.Type.Shape, e.at.Type.Shape) {
+		return ending{}
+	}
+	e.at = at
+	if e.place != nil {
+		if e.place = g.Find(e.place.Name); e.place == nil || e.place.AxisOf() == nil {
+			return ending{}
+		}
+	}
+	return e
+}
+
+// build is the node at which hardware ends. Every reader of the argmax may read that of the values in front.
+func (e ending) build() *ir.Node {
+	if e.place == nil {
+		return e.at
+	}
+	e.place.Args = []*ir.Node{e.at}
+	return e.place
+}
+
+// follows is the output from which output i can be told, or that is the same one; -1 if there is none.
+func follows(ends []ending, i int) int {
+	e := &ends[i]
+	for k := range ends {
+		other := &ends[k]
+		if k == i || e.at == nil || other.at != e.at || e.behind == nil && other.behind == nil {
+			continue
+		}
+		better := k < i
+		if (e.behind == nil) != (other.behind == nil) {
+			better = other.behind == nil
+		}
+		if other.place == nil && e.place != nil || other.place == e.place && better {
+			return k
+		}
+	}
+	return -1
+}
+
+// behindText names what is left out.
+func behindText(nodes []*ir.Node) string {
+	var names []string
+	for _, n := range nodes {
+		names = append(names, fmt.Sprintf("%s (%q)", n.Op.Name, n.Name))
+	}
+	if more := len(names) - 3; more > 0 {
+		names = append(names[:3], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package float
+
+import (
+	"context"
+	"slices"
+
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/lower/float/recognize"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+)
+
+// State is what the passes of float graphs share beside the graph.
+type State struct {
+	// Recognized counts the operations that patterns have made, by pass.
+	Recognized []recognize.Found
+}
+
+// Report tells what became of a float graph.
+type Report struct {
+	pass.Report
+	// Recognized counts the operations that patterns have made, by pass.
+	Recognized []recognize.Found
+}
+
+// Simplify runs the passes that keep a graph float: the form that quantization starts from. g is not changed.
+func Simplify(ctx context.Context, g *ir.Graph, o pass.Options) (*ir.Graph, error) {
+	c := g.Clone()
+	return c, pass.Run(NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, o), &State{}, Pipeline, c)
+}
+
+// NewRunner runs passes over g on some of the samples that are known, else on random ones, in the ranges that the plan
+// declares, if Options.Verify asks for them.
+func NewRunner(ctx context.Context, g *ir.Graph, plan *plan.Plan, known []ref.Sample, report *pass.Report,
+	o pass.Options) *pass.Runner {
+	samples := known[:min(len(known), pass.VerifySamples)]
+	if len(samples) == 0 && o.Verify {
+		samples = pass.CallerLayout(g, Random(g, plan, o.Seed, pass.VerifySamples))
+	}
+	return pass.NewRunner(ctx, report, samples, o)
+}
+
+// Named runs the passes of the first names that are those of passes of float graphs, in place, and says how many.
+func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
+	p := slices.Concat(Pipeline, Recognizing).Named(names)
+	return len(p), pass.Run(NewRunner(ctx, g, plan, nil, &pass.Report{}, o), &State{}, p, g)
+}
+
+// only is a rewrite that needs nothing but the graph.
+func only(f func(*ir.Graph) error) func(*State, *ir.Graph) error {
+	return func(_ *State, g *ir.Graph) error { return f(g) }
+}

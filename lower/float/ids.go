@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package float
+
+import (
+	"math/bits"
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/column"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/whole"
+	"lathe/lower/float/layout"
+)
+
+// AsLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
+// of keys, and ids become values. The notes tell what of inputs is taken for granted.
+func AsLookups(g *ir.Graph) (notes []string, err error) {
+	if slices.ContainsFunc(g.Nodes, computesWhole) {
+		notes = withoutPadding(g)
+	}
+	if slices.ContainsFunc(g.Nodes, computesWhole) { // perhaps masks, of attention that an exporter has decomposed
+		if err := recognizeIn(g, "recognize_softmax", "recognize_attention"); err != nil {
+			return nil, err
+		}
+	}
+	if err := layout.TokensFirst(g); err != nil {
+		return nil, err
+	}
+	asIds(g)
+	return notes, nil
+}
+
+// computesWhole says that n computes whole numbers or truth values that are no constants.
+func computesWhole(n *ir.Node) bool {
+	return ir.IsWhole(n.Type.Format) && n.Op.Traits.FloatOnly && !n.IsConst() && !n.IsInput()
+}
+
+// asIds makes inputs of whole numbers values, where all that reads them are rows of constant tables and masks of keys:
+// formats are chosen for those, and hardware looks them up.
+func asIds(g *ir.Graph) {
+	users := g.Users()
+	for _, in := range g.In {
+		if !ir.IsWhole(in.Type.Format) {
+			continue
+		}
+		if way, ok := idsFrom(g, users, in); ok {
+			for _, n := range way {
+				n.Type.Format = format.FP32
+			}
+			for _, n := range way {
+				for _, u := range users[n] {
+					if u.Op == whole.Gather {
+						u.Op, u.Attrs = sequence.Embedding, nil
+					}
+				}
+			}
+		}
+	}
+}
+
+// idsFrom lists n and what moves its elements on the way to tables and masks; false where they go elsewhere.
+func idsFrom(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) (way []*ir.Node, ok bool) {
+	if g.IsOutput(n) {
+		return nil, false
+	}
+	way = []*ir.Node{n}
+	for _, u := range users[n] {
+		if u.Op.Traits.KeepsCodes {
+			more, ok := idsFrom(g, users, u)
+			if !ok {
+				return nil, false
+			}
+			way = append(way, more...)
+		} else if !looksUp(u, n) {
+			return nil, false
+		}
+	}
+	return way, len(users[n]) > 0
+}
+
+// looksUp says that n reads ids as positions alone: of rows of a constant table, or as quantized graphs do.
+func looksUp(n, ids *ir.Node) bool {
+	if n.Op == whole.Gather {
+		table := n.Args[0]
+		first := n.Attrs.(*column.AxisAttrs).Axis == 0
+		return first && table != ids && table.IsConst() && table.Type.IsFloat() && len(table.Type.Shape) == 2
+	}
+	for i, a := range n.Args {
+		if a == ids && (n.Op.Traits.FloatOnly || n.Op.Traits.Index == nil || n.Op.Traits.Index(n, i) == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// PositionBits is the bits of the positions on an axis of a size.
+func PositionBits(size int) int { return max(1, bits.Len(uint(size-1))) }
+
+// PositionsOf is the least number of positions that a reader of n picks from by its values, through what moves them; 0
+// where none does.
+func PositionsOf(g *ir.Graph, n *ir.Node) (least int) {
+	for _, u := range g.Nodes {
+		for i, a := range u.Args {
+			if a != n {
+				continue
+			}
+			size := 0
+			if u.Op.Traits.Index != nil {
+				size = u.Op.Traits.Index(u, i)
+			} else if u.Op.Traits.KeepsCodes {
+				size = PositionsOf(g, u)
+			}
+			if size > 0 && (least == 0 || size < least) {
+				least = size
+			}
+		}
+	}
+	return least
+}

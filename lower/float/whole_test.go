@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package float_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/column"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
+	"lathe/lower"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
+)
+
+// wholeNode makes a node of a float graph.
+func wholeNode(t *testing.T, g *ir.Graph, o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.Node {
+	t.Helper()
+	n, err := ir.NewNode(o, name, "", attrs, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Nodes = append(g.Nodes, n)
+	return n
+}
+
+// TestRefusesWholeNumbers wants one error that counts every operation on whole numbers, and those without integer form.
+func TestRefusesWholeNumbers(t *testing.T) {
+	ids := &ir.Node{Name: "ids", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{4}, Format: ir.Int64}}
+	values := &ir.Const{Data: ir.FloatBlob(make([]float32, 6))}
+	table := &ir.Node{Name: "table", Op: leaf.Const, Attrs: values, Type: ir.Float(3, 2)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{ids}, Nodes: []*ir.Node{ids, table}}
+	a := wholeNode(t, g, whole.Gather, "word", &column.AxisAttrs{}, table, ids)
+	b := wholeNode(t, g, whole.Gather, "place", &column.AxisAttrs{}, table, ids)
+	c := wholeNode(t, g, whole.Convert, "number", &whole.ConvertAttrs{To: ir.F32}, ids) // else ids would only be looked up
+	sum := wholeNode(t, g, pointwise.Add, "sum", nil, a, b)
+	y := wholeNode(t, g, norm.Softmax, "soft", &column.AxisAttrs{Axis: -1}, sum)
+	g.Out = []ir.Output{{Name: "y", Node: y}, {Name: "c", Node: c}}
+	_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	if diag.CodeOf(err) != "L0337" {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3 operations in 4 nodes",
+		"note: on whole numbers, with which no hardware computes: input",
+		`input: node "ids"`, `gather: 2 nodes, the first is "word"; convert: node "number"`,
+		"without hardware for any numbers: gather"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+// TestArgMaxIsQuantized: positions, and what moves or converts them, are values to which formats are given.
+func TestArgMaxIsQuantized(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 10)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+	place := wholeNode(t, g, reduce.ArgMax, "place", &reduce.ArgMaxAttrs{Axis: 1}, x)
+	wide := wholeNode(t, g, whole.Convert, "wide", &whole.ConvertAttrs{To: ir.I32}, place)
+	y := wholeNode(t, g, whole.Convert, "value", &whole.ConvertAttrs{To: ir.F32}, wide)
+	if place.Type.Format != ir.Int64 || wide.Type.Format != ir.Int32 || y.Type.Format != format.FP32 {
+		t.Fatal(place.Type, wide.Type, y.Type)
+	}
+	g.Out = []ir.Output{{Name: "y", Node: y}}
+	q, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := q.Out[0].Node.Type.Format.(format.Fixed); !ok || f.W != 4 || f.F != 0 {
+		t.Errorf("positions below 10 are %s", q.Out[0].Node.Type)
+	}
+}
+
+// TestHintsAtTheFront: the hint names all values that operations without hardware need, and those behind them.
+func TestHintsAtTheFront(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 4)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+	scores := wholeNode(t, g, pointwise.Relu, "scores", nil, x)
+	total := wholeNode(t, g, reduce.Sum, "total", &reduce.Attrs{Axes: []int{1}}, scores)
+	none := wholeNode(t, g, whole.Convert, "none", &whole.ConvertAttrs{To: ir.I32}, total)
+	some := wholeNode(t, g, whole.Convert, "some", &whole.ConvertAttrs{To: ir.F32}, none)
+	y := wholeNode(t, g, pointwise.Add, "y", nil, scores, some)
+	g.Out = []ir.Output{{Name: "y", Node: y}}
+	_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	if diag.CodeOf(err) != "L0337" || !strings.Contains(err.Error(), "--outputs total,scores;") {
+		t.Error(err)
+	}
+	g.Origin = &ir.Origin{Instead: "quantize it otherwise"}
+	_, _, err = lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	if text := fmt.Sprint(err); !strings.Contains(text, "hint: quantize it otherwise") ||
+		strings.Contains(text, "--outputs") {
+		t.Error(err)
+	}
+}

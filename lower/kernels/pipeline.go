@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernels
+
+import (
+	"lathe/ir"
+	"lathe/lower/float/simplify"
+	"lathe/lower/kernels/fuse"
+	"lathe/lower/pass"
+)
+
+// Pipeline decides what a GPU computes together.
+var Pipeline = pass.Pipeline[*Report]{
+	pass.New("write_out_time", "layers with a state become their steps, one after the other, which have kernels",
+		pass.Exact, 0,
+		only(simplify.Steps)),
+	pass.New("join_linear", "linear layers on the same data, queries, keys and values, become one", pass.Exact, 0,
+		only(fuse.Linears)),
+	pass.New("join_rotary", "queries and keys that are columns of one value are turned together", pass.Exact, 0,
+		only(fuse.Rotaries)),
+	pass.New("group_kernels", "an operation, the moves in front of it and what follows become one kernel", pass.Annotate,
+		0,
+		func(r *Report, g *ir.Graph) (err error) {
+			r.Borders, err = fuse.Groups(g)
+			return err
+		}),
+	pass.New("round_at_borders", "floats of 16 bits are rounded where a kernel ends, and not within", pass.Lossy, 0,
+		only(fuse.Round)),
+}
+
+// Orders are the reasons for the order of KernelPipeline.
+var Orders = []pass.Order{
+	pass.First("write_out_time", "group_kernels", "products and functions of a step are groups of their own"),
+	pass.First("join_linear", "join_rotary", "queries and keys are columns of one value where one layer computes both"),
+	pass.First("join_rotary", "group_kernels", "what is joined is one anchor"),
+	pass.First("group_kernels", "round_at_borders", "groups say where values leave a kernel"),
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package calib finds out which values the nodes of a float graph take, by measurement or by interval analysis, and
+// chooses fraction bits for them.
+package calib
+
+import (
+	"math"
+	"slices"
+
+	"lathe/ir/format"
+	"lathe/ir/format/array"
+	"lathe/lower/plan"
+)
+
+// Values are what is known of the values of one node.
+type Values struct {
+	// Min and Max bound all values.
+	Min, Max float64
+	// Sample holds values seen, a fixed selection where there are many; nil where only bounds are known.
+	Sample []float32
+	// Finer is by how many bits CrossEntropy is finer than MSE.
+	Finer int
+}
+
+// Of takes all of x as values.
+func Of(x []float32) *Values {
+	v := &Values{Min: math.Inf(1), Max: math.Inf(-1), Sample: x}
+	for _, f := range x {
+		v.Min, v.Max = min(v.Min, float64(f)), max(v.Max, float64(f))
+	}
+	if len(x) == 0 {
+		v.Min, v.Max = 0, 0
+	}
+	return v
+}
+
+const (
+	// fracLimit bounds the fraction bits of a choice: values below 2^-40 count as zero.
+	fracLimit = 40
+	// mseSteps is how many finer steps than that of MinMax are tried.
+	mseSteps = 4
+	// tail is the share of values that Percentile leaves out at either end.
+	tail = 1e-4
+)
+
+// Frac chooses the fraction bits of a fixed-point format for values v; F of f is not read. Formats that wrap take those
+// of MinMax whatever the method: a value that overflows would change its sign.
+func Frac(f format.Fixed, v *Values, m plan.Method) int {
+	widest := fit(f, v.Min, v.Max)
+	if f.Over == format.Wrap || len(v.Sample) == 0 {
+		return widest
+	}
+	switch m {
+	case plan.MSE, plan.CrossEntropy:
+		return v.finest(widest, m, func(frac int) float64 { return SquaredError(f, frac, v.Sample) })
+	case plan.Percentile:
+		lo, hi := v.most()
+		return fit(f, lo, hi)
+	}
+	return widest
+}
+
+// finest is the number of fraction bits of the least error, from widest on, and for CrossEntropy as many more as the
+// values say.
+func (v *Values) finest(widest int, m plan.Method, squared func(frac int) float64) int {
+	best, least := widest, math.Inf(1)
+	for frac := widest; frac <= min(widest+mseSteps, fracLimit); frac++ {
+		if e := squared(frac); e < least {
+			best, least = frac, e
+		}
+	}
+	if m == plan.CrossEntropy {
+		return min(best+v.Finer, fracLimit)
+	}
+	return best
+}
+
+// most bounds the sample but for its tails.
+func (v *Values) most() (lo, hi float64) {
+	sorted := slices.Clone(v.Sample)
+	slices.Sort(sorted)
+	cut := int(tail * float64(len(sorted)))
+	return float64(sorted[cut]), float64(sorted[len(sorted)-1-cut])
+}
+
+// fit is the largest number of fraction bits with which neither lo nor hi saturates once rounded. An unsigned format
+// looks at hi only. Without any value but zero it is that of the range [-1, 1).
+func fit(f format.Fixed, lo, hi float64) int {
+	if !f.Signed {
+		lo = 0
+	}
+	if lo == 0 && hi <= 0 {
+		if f.Signed {
+			return f.W - 1
+		}
+		return f.W
+	}
+	least, most := float64(f.Min()), float64(f.Max())
+	for frac := fracLimit; frac > -fracLimit; frac-- {
+		if f.Round.Integer(math.Ldexp(lo, frac)) >= least && f.Round.Integer(math.Ldexp(hi, frac)) <= most {
+			return frac
+		}
+	}
+	return -fracLimit
+}
+
+// SquaredError is the sum of squared differences between the values of x and their codes in f with frac fraction bits.
+func SquaredError(f format.Fixed, frac int, x []float32) float64 {
+	least, most := float64(f.Min()), float64(f.Max())
+	step, inverse := math.Ldexp(1, -frac), math.Ldexp(1, frac)
+	sum := 0.0
+	for _, v := range x {
+		q := min(max(f.Round.Integer(float64(v)*inverse), least), most)
+		d := float64(v) - q*step
+		sum += d * d
+	}
+	return sum
+}
+
+// Finer chooses by how much the bias of f grows for values v, as Frac chooses fraction bits: that moves all values by a
+// power of two.
+func Finer(f format.Biased, v *Values, m plan.Method) int {
+	lo, hi := v.Min, v.Max
+	if m == plan.Percentile && len(v.Sample) > 0 {
+		lo, hi = v.most()
+	}
+	most := max(math.Abs(lo), math.Abs(hi))
+	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
+		return 0
+	}
+	_, greatest := f.Limits()
+	limit, _ := greatest.Rat().Float64()
+	widest := fracLimit
+	for widest > -fracLimit && math.Ldexp(most, widest) > limit {
+		widest--
+	}
+	if m != plan.MSE && m != plan.CrossEntropy || len(v.Sample) == 0 {
+		return widest
+	}
+	return v.finest(widest, m, func(k int) float64 { return movedError(f, k, v.Sample) })
+}
+
+// movedError is the sum of squared differences between the values of x and their codes in f with a bias greater by k;
+// stochastic rounding counts as even, its mean.
+func movedError(f format.Format, k int, x []float32) float64 {
+	f = format.WithRules(f, func(r *format.Round, _ *format.Over) {
+		if *r == format.RoundStochastic {
+			*r = format.RoundEven
+		}
+	})
+	moved := make([]float64, len(x))
+	for i, v := range x {
+		moved[i] = math.Ldexp(float64(v), k)
+	}
+	e, err := array.Encode(f, []int{len(x)}, moved, 0)
+	if err != nil {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for i, v := range e.Values() {
+		d := moved[i] - v
+		sum += d * d
+	}
+	return math.Ldexp(sum, -2*k)
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package quantize
+
+import (
+	"math"
+	"slices"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/lower/pass"
+)
+
+// correctBias shifts the bias of each layer by what rounding its weights, and all in front of it, moved the mean of
+// each output channel (Nagel et al., Data-Free Quantization, 2019, section 4.2, on samples): layer by layer from the
+// inputs on, so that each sees what the corrected ones before it give. It does nothing unless the plan asks for it.
+func correctBias(s *stage, g *ir.Graph) error {
+	if !s.Plan.Quantize.CorrectBias {
+		return nil
+	}
+	gain, err := newGain(s, g, "biases are corrected")
+	if gain == nil {
+		return err
+	}
+	c := biasCorrector{state: s, graph: g, samples: gain.samples}
+	if err := c.layers(); err != nil {
+		return err
+	}
+	return gain.tell("biases of %s are corrected, by up to %s", pass.Amount(c.corrected, "layer"), diag.Number(c.most, 3))
+}
+
+// biasCorrector corrects the biases of one graph.
+type biasCorrector struct {
+	state   *stage
+	graph   *ir.Graph
+	samples []ref.Sample
+	// corrected counts layers, most is the largest shift of a bias.
+	corrected int
+	most      float64
+}
+
+// layers corrects one layer after the other.
+func (c *biasCorrector) layers() error {
+	want, err := newWalk(c.state.runner.Context(), c.state.float, c.samples)
+	if err != nil {
+		return err
+	}
+	have, err := newWalk(c.state.runner.Context(), c.graph, c.samples)
+	if err != nil {
+		return err
+	}
+	for _, n := range c.graph.Nodes {
+		m := c.state.float.Find(n.Name)
+		if m == nil || !biased(m) || !biased(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) ||
+			n.Args[2].Type.Elems() != channelsOf(m) || readersOf(c.graph, n.Args[2]) != 1 {
+			continue
+		}
+		target, err := mean(want.through(m))
+		if err != nil {
+			return err
+		}
+		read, err := mean(have.read(n))
+		if err != nil {
+			return err
+		}
+		sums, err := exactSums(m, n, read)
+		if err != nil {
+			return err
+		}
+		if err := c.shift(n, channelMeans(target, channelsOf(m)), channelMeans(sums, channelsOf(m))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// biased says that n is a layer with constant weights and a constant bias.
+func biased(n *ir.Node) bool {
+	t := &n.Op.Traits
+	return t.Weighted && !t.PerChannel && !t.Recurs && len(n.Args) == 3 && n.Args[1].IsConst() && n.Args[2].IsConst()
+}
+
+// channelsOf is the number of output channels, along the last axis.
+func channelsOf(n *ir.Node) int { return n.Type.Shape[len(n.Type.Shape)-1] }
+
+// readersOf counts the arguments that are a.
+func readersOf(g *ir.Graph, a *ir.Node) (readers int) {
+	for _, n := range g.Nodes {
+		for _, b := range n.Args {
+			if b == a {
+				readers++
+			}
+		}
+	}
+	return readers
+}
+
+// mean is the mean of values, element by element.
+func mean(values []*ir.Tensor, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	var sums []float64
+	for _, v := range values {
+		x, err := v.Decode()
+		if err != nil {
+			return nil, err
+		}
+		if sums == nil {
+			sums = make([]float64, len(x))
+		}
+		for e, y := range x {
+			sums[e] += y / float64(len(values))
+		}
+	}
+	return sums, nil
+}
+
+// exactSums is what the quantized layer n makes of an input with these values, before it rounds: layers are linear, so
+// that of the mean is the mean. m is the layer in the float graph.
+func exactSums(m, n *ir.Node, x []float64) ([]float64, error) {
+	one := *m
+	one.Args = slices.Clone(m.Args)
+	for i := 1; i <= 2; i++ {
+		v, err := n.Args[i].Value()
+		if err != nil {
+			return nil, err
+		}
+		values, err := v.Decode()
+		if err != nil {
+			return nil, err
+		}
+		a := *n.Args[i]
+		a.Type, a.Attrs = ir.Float(m.Args[i].Type.Shape...), &ir.Const{Data: ir.FloatBlob(narrowed(values))}
+		one.Args[i] = &a
+	}
+	kernel, err := one.Kernel()
+	if err != nil {
+		return nil, err
+	}
+	in := ir.NewTensor(ir.Float(m.Args[0].Type.Shape...))
+	copy(in.Floats, narrowed(x))
+	y, err := kernel([]*ir.Tensor{in, nil, nil})
+	if err != nil {
+		return nil, err
+	}
+	return y.Decode()
+}
+
+func narrowed(x []float64) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// channelMeans are the means along the last axis, which has so many elements.
+func channelMeans(x []float64, channels int) []float64 {
+	out := make([]float64, channels)
+	for i, v := range x {
+		out[i%channels] += v * float64(channels) / float64(len(x))
+	}
+	return out
+}
+
+// shift moves the bias of n from one mean to the other, to the nearest codes of its format.
+func (c *biasCorrector) shift(n *ir.Node, want, have []float64) error {
+	b := n.Args[2]
+	v, err := b.Value()
+	if err != nil {
+		return err
+	}
+	values, err := v.Decode()
+	if err != nil || b.Type.InBlocks() {
+		return err
+	}
+	codes := make([]int64, len(values))
+	moved := false
+	for i := range values {
+		shifted := values[i] + want[i] - have[i]
+		typ := b.Type.Format
+		if s, _, scaled := format.ScaledAlong(typ); scaled {
+			codes[i] = s.EncodeAt(format.FromFloat64(shifted), b.Type.Scales[i])
+		} else {
+			codes[i] = typ.Encode(format.FromFloat64(shifted))
+		}
+		if codes[i] != v.Codes[i] {
+			moved, c.most = true, max(c.most, math.Abs(shifted-values[i]))
+		}
+	}
+	if moved {
+		b.Attrs = ir.Computed(ir.CodeBlob(codes), b)
+		c.corrected++
+	}
+	return nil
+}

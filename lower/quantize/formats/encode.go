@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package formats
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/column"
+	"lathe/lower/plan"
+)
+
+// encode replaces argument i of n by codes of type typ. A format that the plan gives in full may saturate: a warning
+// then says how much.
+func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c plan.Choice) {
+	codes := make([]int64, len(x))
+	s, axis, channels := format.ScaledAlong(typ.Format)
+	channels = channels && axis == 0
+	size := len(x)
+	if channels {
+		size = len(x) / len(typ.Scales)
+	}
+	Rows(len(x)/max(size, 1), func(c int) {
+		part, into := x[c*size:(c+1)*size], codes[c*size:(c+1)*size]
+		switch fx, fixed := format.AsFixed(typ.Format); {
+		case channels:
+			if e, ok := format.Log2(typ.Scales[c]); ok {
+				if f, ok := s.CodesAt(e); ok {
+					f.EncodeFloats(into, part)
+					return
+				}
+			}
+			for k, v := range part {
+				into[k] = s.EncodeAt(format.FromFloat32(v), typ.Scales[c])
+			}
+		case fixed:
+			fx.EncodeFloats(into, part)
+		default:
+			for k, v := range part {
+				into[k] = typ.Format.Encode(format.FromFloat32(v))
+			}
+		}
+	})
+	name := n.Args[i].Name
+	if _, open := c.Pattern.Open(); !open && !c.Calibrated && !channels {
+		lo, hi := typ.Format.Limits()
+		beyond, worst := 0, float32(0)
+		for _, v := range x {
+			if e := format.FromFloat32(v); e.Cmp(lo) < 0 || e.Cmp(hi) > 0 {
+				beyond++
+				worst = max(worst, float32(math.Abs(float64(v))))
+			}
+		}
+		if beyond > 0 {
+			q.report.Warn("%s: %d of %d values of %q lie outside of %s (up to %s) and saturate or wrap; set by %s",
+				n.Name, beyond, len(x), name, typ.Format, diag.Number(float64(worst), 6), c.From)
+		}
+	}
+	grid := typ.Format
+	if format.Coded(typ.Format) && !column.TakesCodes(n) {
+		f := typ.Format
+		if typ.Format, codes = exactCodes(f, codes); typ.Format == nil {
+			q.fail(n, "L0408", "constant %q takes more than %d bits in %s, counted in its smallest step", name, maxSteps, f)
+			return
+		}
+	}
+	q.setConst(n, i, typ, ir.CodeBlob(codes))
+	q.grids[n.Args[i]] = grid
+}
+
+// exactCodes is the values of codes of f, which are no integers, in the format in which sums take constants; nil where
+// they are too wide for any.
+func exactCodes(f format.Format, codes []int64) (format.Format, []int64) {
+	to := format.Constants(f)
+	if _, _, ok := f.Lattice(); !ok { // of all codes, but perhaps of these
+		if to, ok = format.FixedFor(f, codes); !ok {
+			return nil, nil
+		}
+	}
+	for i, c := range codes {
+		codes[i] = to.Encode(f.Decode(c))
+	}
+	return to, codes
+}
+
+// Rows calls f for every row, on all processors.
+func Rows(n int, f func(int)) { rowsWith(n, func(c int, _ *[]float32) { f(c) }) }
+
+// rowsWith is rows with a buffer for each processor.
+func rowsWith(n int, f func(c int, buf *[]float32)) {
+	var wait sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), n)
+	for w := range workers {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			var buf []float32
+			for c := w; c < n; c += workers {
+				f(c, &buf)
+			}
+		}()
+	}
+	wait.Wait()
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package quantize
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"lathe/ir"
+	"lathe/lower/float"
+	"lathe/lower/pass"
+	"lathe/lower/quantize/loss"
+)
+
+const (
+	// measureSamples bounds the samples of the error report.
+	measureSamples = 64
+	// coarse is the SQNR in dB of an output below which a plan without calibration data is worth a warning.
+	coarse = 20
+	// fine is the one from which on calibration data would gain nothing that matters.
+	fine = 80
+)
+
+// measure reports the error of every node that both the float and the quantized graph have, and of the outputs.
+func measure(s *stage, after *ir.Graph) error {
+	if s.runner.Unmeasured {
+		return nil
+	}
+	before, cut := s.float, s.Report.Wanting
+	samples := s.Samples[:min(len(s.Samples), measureSamples)]
+	if len(samples) == 0 {
+		drawn := float.Affordable(before)
+		if drawn == 0 {
+			s.Report.Note("errors against the float model are not measured: the model is large; give calibration data")
+			return nil
+		}
+		samples = pass.CallerLayout(before, float.Random(before, s.Plan, s.runner.Seed, drawn))
+	}
+	s.Report.Samples = len(samples)
+	meter, err := loss.New(before, after, loss.Nodes{Cut: cut, Of: s.Report.Rounded}, s.runner.Alone)
+	if err != nil {
+		return err
+	}
+	if err := meter.Add(s.runner.Context(), samples, pass.Enter); err != nil {
+		return err
+	}
+	s.Report.Nodes, s.Report.Outputs = meter.Values()
+	for i, o := range after.Out {
+		_, s.Report.Outputs[i].Place = float.Places(o.Node)
+	}
+	if r := s.Report; len(s.Samples) == 0 && (r.Loose > 0 || len(r.Chosen) > 0) {
+		s.expect()
+	}
+	return nil
+}
+
+// expect says first of all what to expect without calibration data, and how to do better.
+func (s *stage) expect() {
+	least, other := math.Inf(1), false
+	for _, o := range s.Report.Outputs {
+		if !o.Place {
+			least = min(least, o.SQNR)
+		}
+		other = other || o.Place && o.MaxErr > 0
+	}
+	keeps := "are exact"
+	switch {
+	case !math.IsInf(least, 1):
+		keeps = fmt.Sprintf("keep %.0f dB against the float model", least)
+	case other:
+		keeps = "are not all the classes of the float model"
+	}
+	text := fmt.Sprintf("no calibration data: outputs %s on %d random samples", keeps, s.Report.Samples)
+	if least < fine || other {
+		text += "; some hundred real inputs do better: numpy.savez(\"calib.npz\", x), then --calibrate calib.npz"
+	}
+	if least < coarse {
+		s.Report.Warnings = slices.Insert(s.Report.Warnings, 0, text)
+		return
+	}
+	s.Report.Notes = slices.Insert(s.Report.Notes, 0, text)
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package quantize lowers a float graph to one in which every value has a number format: it measures what values nodes
+// take, has formats chosen (formats), chooses codes of constants for what layers compute, and measures the error.
+package quantize
+
+import (
+	"context"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/lower/float"
+	"lathe/lower/float/recognize"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize/calib"
+	"lathe/lower/quantize/formats"
+	"lathe/lower/quantize/loss"
+)
+
+// Report tells what quantization decided and what it cost.
+type Report struct {
+	pass.Report
+	formats.Decisions
+	// Nodes and Outputs hold the error of each value against the float model, accumulated from the inputs on, and with
+	// Options.Alone also that of each node alone.
+	Nodes, Outputs []loss.Value
+	// Samples is how many samples that error was measured on.
+	Samples int
+	// Recognized counts the operations that patterns have made, by pass.
+	Recognized []recognize.Found
+}
+
+// stage is what the passes of quantization share beside the graph.
+type stage struct {
+	Plan   *plan.Plan
+	Report *Report
+	// Samples are calibration samples in the caller's layout, in the order of Graph.In; empty without calibration data.
+	Samples []ref.Sample
+
+	labels   [][]int64                  // of the samples, see Calibration
+	imported *ir.Graph                  // the graph before all passes
+	float    *ir.Graph                  // the graph before formats are chosen
+	values   map[*ir.Node]*calib.Values // what calibrate found
+	bounds   map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
+	runner   *pass.Runner
+}
+
+// Run lowers a float graph to one in which every value has a number format. g is not changed. The report tells
+// what was decided and what it cost in accuracy.
+func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o pass.Options) (*ir.Graph, *Report,
+	error) {
+	if g.Stage != ir.StageFloat {
+		return nil, nil, diag.New("L0411", g.Name, "the graph is %s already; only float graphs are quantized", g.Stage)
+	}
+	if err := plan.CheckEnds(g); err != nil {
+		return nil, nil, err
+	}
+	q := g.Clone()
+	float.AsValues(q)
+	if err := float.RefuseValues(q); err != nil {
+		return nil, nil, err
+	}
+	notes, err := float.AsLookups(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := float.RefuseWhole(q.Clone()); err != nil {
+		return nil, nil, err
+	}
+	samples, err := c.arrange(g)
+	if err == nil {
+		err = float.RefusePadding(q, samples)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &stage{Plan: plan, Report: &Report{}, Samples: samples, labels: c.Labels, imported: g}
+	s.Report.Notes = notes
+	s.runner = float.NewRunner(ctx, q, plan, samples, &s.Report.Report, o)
+	f := &float.State{}
+	if err := pass.Run(s.runner, f, float.Pipeline, q); err != nil {
+		return nil, nil, err
+	}
+	s.Report.Recognized = f.Recognized
+	if err := pass.Run(s.runner, s, Pipeline, q); err != nil {
+		return nil, nil, err
+	}
+	return q, s.Report, nil
+}
+
+// chooseFormats gives every value a format, by the plan and by what calibration found.
+func chooseFormats(s *stage, g *ir.Graph) error {
+	before := g.Clone()
+	d, err := formats.Choose(g, &formats.From{Plan: s.Plan, Values: s.values, Bounds: s.bounds,
+		Sampled: len(s.Samples) > 0},
+		&s.Report.Report)
+	if err != nil {
+		return err
+	}
+	s.Report.Decisions, s.float = *d, before
+	return nil
+}
+
+// Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.
+func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
+	p := Pipeline.Named(names)
+	s := &stage{Plan: plan, Report: &Report{}}
+	s.runner = float.NewRunner(ctx, g, plan, nil, &s.Report.Report, o)
+	return len(p), pass.Run(s.runner, s, p, g)
+}
+
+// only is a rewrite that needs nothing but the graph.
+func only(f func(*ir.Graph) error) func(*stage, *ir.Graph) error {
+	return func(_ *stage, g *ir.Graph) error { return f(g) }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"fmt"
+
+	"lathe/ir/target"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/schedule/balance"
+	"lathe/rtl"
+)
+
+// fill is the part of a device that the balance mode uses where the plan asks for neither a rate nor bounds: routing a
+// fuller one is hard.
+const fill = 0.7
+
+// Budget is what a design may take, in the units of rtl.Cost but BRAM, which counts blocks of 36 Kbit; 0: not bounded.
+type Budget struct {
+	LUT  int `json:"lut,omitempty"`
+	FF   int `json:"ff,omitempty"`
+	DSP  int `json:"dsp,omitempty"`
+	BRAM int `json:"bram,omitempty"`
+	URAM int `json:"uram,omitempty"`
+}
+
+// capacity is what a part has.
+func capacity(d *target.Device) Budget { return Budget{d.LUT, d.FF, d.DSP, int(d.RAM36()), d.URAM} }
+
+// resource is one kind of cells, as a design takes it and as it is bounded.
+type resource struct {
+	name, key string // the key of [fold] that bounds it, "" for none
+	has, most int
+}
+
+func (b Budget) resources(c rtl.Cost) []resource {
+	return []resource{{"LUT", "max_lut", c.LUT, b.LUT}, {"FF", "max_ff", c.FF, b.FF}, {"DSP", "max_dsp", c.DSP, b.DSP},
+		{"block RAM", "max_bram", (c.BRAM + 1) / 2, b.BRAM}, {"UltraRAM", "", c.URAM, b.URAM}}
+}
+
+// budgetOf are the bounds of a plan: what it states, and of all else what the part has that it names. A plan that asks
+// for neither a rate nor bounds gets fill of its part, or of the default.
+func budgetOf(p *plan.Plan) Budget {
+	fold, b := &p.Fold, capacity(&p.Target.FPGA)
+	if plan.Filled(fold) {
+		for _, n := range []*int{&b.LUT, &b.FF, &b.DSP, &b.BRAM, &b.URAM} {
+			*n = int(fill * float64(*n))
+		}
+		return b
+	}
+	if !p.Target.Stated {
+		b = Budget{}
+	}
+	for i, bound := range []*int{&b.LUT, &b.FF, &b.DSP, &b.BRAM} {
+		if stated := *fold.Bounds()[i].Most; stated > 0 {
+			*bound = stated
+		}
+	}
+	return b
+}
+
+// over lists what a cost takes beyond the budget.
+func (b *balancer) over(c rtl.Cost) []resource { return Beyond(c, b.budget) }
+
+// overTexts says by how much each is beyond which bound.
+func (b *balancer) overTexts(list []resource) (texts []string) {
+	fold, part := &b.plan.Fold, b.plan.Target.FPGA.Part
+	stated := fold.Stated()
+	for _, r := range list {
+		text := fmt.Sprintf("%s %s more than ", pass.Grouped(r.has-r.most), r.name)
+		switch {
+		case stated[r.key] > 0:
+			text += fmt.Sprintf("%s = %d", r.key, r.most)
+		case plan.Filled(fold):
+			text += fmt.Sprintf("%g %% of %s", 100*fill, part)
+		default:
+			text += part + " has"
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// less says how a design comes within the budget that is too small for all foldings.
+func (b *balancer) less() string {
+	hint := "lower the bits of weights and data, or take a larger part"
+	if len(b.plan.Fold.Stated()) > 0 {
+		hint = "raise the bound, or " + hint
+	}
+	return hint
+}
+
+// Beyond lists what a cost takes more of than a budget bounds.
+func Beyond(c rtl.Cost, budget Budget) (list []resource) {
+	for _, r := range budget.resources(c) {
+		if r.most > 0 && r.has > r.most {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// weights start at the share of the budget, or of the device, that a unit of each takes; flip-flops, of which devices
+// have two for each LUT, count for half.
+func (b *balancer) weights() balance.Weights {
+	dev, budget := capacity(&b.plan.Target.FPGA), b.budget
+	share := func(bound, all int) float64 {
+		if bound > 0 {
+			all = bound
+		}
+		return 1 / float64(max(all, 1))
+	}
+	return balance.Weights{LUT: share(budget.LUT, dev.LUT), FF: share(b.plan.Fold.MaxFF, dev.FF) / 2,
+		DSP: share(budget.DSP, dev.DSP), BRAM: share(budget.BRAM, dev.BRAM) / 2, URAM: share(budget.URAM, dev.URAM)}
+}
+
+// raised makes what is over budget count for more.
+func raised(w balance.Weights, over []resource) balance.Weights {
+	of := map[string]*float64{"LUT": &w.LUT, "FF": &w.FF, "DSP": &w.DSP, "block RAM": &w.BRAM, "UltraRAM": &w.URAM}
+	for _, r := range over {
+		*of[r.name] *= 4
+	}
+	return w
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lanes
+
+import (
+	"fmt"
+
+	"lathe/ir"
+)
+
+// multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, or DSPs not
+// sum, a rule that names n is wrong; a wish for all layers leaves n as it is, and says so.
+func (l *laner) multipliers(n *ir.Node, a asked) {
+	if !n.Op.Traits.Weighted && n.Op.DSPCause == nil {
+		return
+	}
+	n.HW.DSP = a.dsp
+	if a.dsp != "pack" && a.dsp != "chain" {
+		return
+	}
+	cause, hint, err := l.notDSP(n, a.dsp)
+	switch {
+	case err != nil: // the layer has no hardware, and its unit will say so
+		n.HW.DSP = "one"
+	case cause == "":
+	case a.dspFrom != "":
+		e := n.Errorf("L0418", "dsp = %q: %s", a.dsp, cause)
+		l.Errs = append(l.Errs, e.WithNote("set by %s", a.dspFrom).WithHint("%s", hint))
+	default:
+		n.HW.DSP = "one"
+		l.notes = append(l.notes, fmt.Sprintf(`%s keeps dsp = "one": %s`, n.Name, cause))
+	}
+}
+
+// dsp is what the plan says of the multipliers of a node of which the rules say a; the balance mode chooses where it
+// says nothing.
+func (l *laner) dsp(a asked) string {
+	switch {
+	case a.dsp != "":
+		return a.dsp
+	case l.plan.DSP == "" && l.plan.Mode == "balance":
+		return "auto"
+	}
+	return l.plan.DSP
+}
+
+// sharing lists what may multiply in n: a DSP each, and where the plan says "auto" one for two as well. Chains are not
+// chosen: their primitives bind a design to UltraScale+.
+func (l *laner) sharing(n *ir.Node) []string {
+	if l.dsp(l.Ruled(n)) == "auto" && (n.Op.Traits.Weighted || n.Op.DSPCause != nil) {
+		return []string{"one", "pack"}
+	}
+	return []string{""}
+}
+
+// dspCause is why products of a node are not shared, or how many lanes share a DSP.
+type dspCause struct {
+	lanes int
+	text  string
+}
+
+// notDSP says why products of n cannot share DSPs, or be summed in DSPs, and what would help.
+func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
+	found, known := l.causes[n]
+	if !known {
+		found.text = n.Op.Name + " has no products of this kind"
+		if n.Op.DSPCause != nil {
+			if found.lanes, found.text, err = n.Op.DSPCause(n, how); err != nil {
+				return "", "", err
+			}
+		}
+		l.causes[n] = found
+	}
+	cause = found.text
+	hint = `leave dsp out, or give weights or data fewer bits`
+	if how == "chain" {
+		hint = `leave dsp out: a chain takes weights of 5 bits or more, and factors of up to 27 by 18 bits`
+	}
+	if how == "pack" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
+		cause = fmt.Sprintf("out_lanes %d are no multiple of %d, so many share a DSP", n.HW.OutLanes, found.lanes)
+		hint = fmt.Sprintf("choose a multiple of %d as out_lanes", found.lanes)
+	}
+	return cause, hint, nil
+}

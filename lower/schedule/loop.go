@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op/ring"
+	"lathe/lower/loop"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+)
+
+// byLoop is Schedule where layers that are alike share one block of units. What is scheduled is the graph of the
+// units; the result has all layers, and says which nodes share a unit.
+func byLoop(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
+	shared, err := loop.Share(g, plan.Fold.Images)
+	var refused *diag.Error
+	if errors.As(err, &refused) && plan.Fold.LayersFrom != "" {
+		err = refused.WithNote("set by %s", plan.Fold.LayersFrom)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if plan.Decode {
+		if _, err := DecodeTokens(g); err != nil {
+			return nil, nil, err
+		}
+		if err := byTurns(shared.Units); err != nil {
+			return nil, nil, err
+		}
+	}
+	units, report, err := oneEach(ctx, shared.Units, plan, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Note("%d layers share one block of %d nodes: the first ends in %q, the last in %q; a sample takes %d "+
+		"turns", shared.Layers, shared.Nodes, shared.First, shared.Last, shared.Layers)
+	if b := plan.Fold.Images; b > 1 {
+		report.Note("%d samples at a time are in them: a group of fewer waits for more, or for TLAST", b)
+	}
+	all := ring.Unrolled(units, shared.Copies)
+	return all, report, all.Check()
+}
+
+// byTurns has each token of a decoder go through the units that layers share once a layer before the next one enters.
+// Error L0435 names a node whose unit would then mix layers or tokens up: those that keep something from token to token
+// or count tokens, but for attention and rotary positions.
+func byTurns(units *ir.Graph) error {
+	l := lengths{tokens: units.In[0].Type.Tokens()}
+	turns := ring.Turns(units)
+	for _, n := range units.Nodes {
+		if turns[n] == 0 {
+			continue
+		}
+		from := slices.IndexFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() })
+		axis := l.axisOf(n.Args[from].Type.Shape)
+		if axis < 0 || l.axisOf(n.Type.Shape) < 0 || tokenWay(n, axis) != ir.ByToken {
+			return n.Errorf("L0435", "%s computes across tokens, and layers of a decoder that share its unit take each token "+
+				"by turns", n.Op.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
+		}
+		for _, a := range n.Args {
+			if n.Op.Traits.Elementwise && a.IsConst() && differs(a.Type.Shape, len(n.Type.Shape)-axis) {
+				return n.Errorf("L0435", "%s has a constant for each token, %q, and layers of a decoder that share its unit "+
+					"have one for all tokens", n.Op.Name, a.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
+			}
+		}
+	}
+	ring.ByToken(units)
+	return nil
+}
+
+// differs says that a constant of a shape, which is repeated along the first axes, differs along the axis that many
+// from the last.
+func differs(shape []int, fromLast int) bool {
+	return len(shape) >= fromLast && shape[len(shape)-fromLast] > 1
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"lathe/ir"
+	"lathe/lower/pass"
+	"lathe/lower/schedule/lanes"
+	"lathe/lower/schedule/streams"
+)
+
+// Pipeline gives every node its hardware.
+var Pipeline = pass.Pipeline[*stage]{
+	pass.New("refuse_stream", "names all nodes without a module", pass.Annotate, 0, only(streams.RefuseStream)),
+	pass.New("pair_streams", "joins of many become joins of two, and streams that broadcast are repeated", pass.Exact, 0,
+		only(streams.PairStreams)),
+	pass.New("insert_forks", "forks after values with several readers", pass.Exact, 0,
+		func(s *stage, g *ir.Graph) error { return streams.InsertForks(&s.report.Report, g) }),
+	pass.New("choose_lanes", "lanes, style and memory of every node, by the plan's rules", pass.Annotate, 0,
+		func(s *stage, g *ir.Graph) error {
+			return lanes.Choose(g, &s.plan.Fold, s.chosen, s.units, &s.report.Report)
+		}),
+	pass.New("absorb_decoders", "sums whose units multiply codes of floats take them in place of decoded values",
+		pass.Exact, 0,
+		withUnits(streams.AbsorbDecoders)),
+	pass.New("place_thresholds",
+		"thresholds on exact sums in place of roundings and functions behind them that leave few bits",
+		pass.Exact, 0, withUnits(streams.PlaceThresholds)),
+	pass.New("absorb_channels", "unrolled sums round each row to the codes that its channel has behind them", pass.Exact,
+		0,
+		only(streams.AbsorbChannels)),
+	pass.New("insert_adapters", "widens and narrows streams between nodes of different lanes", pass.Exact, 0,
+		withUnits(streams.InsertAdapters)),
+	pass.New("mark_frames", "marks the ends of frames of changing length for the units that keep a state over tokens",
+		pass.Exact, 0,
+		withUnits(streams.MarkFrames)),
+	pass.New("time_units", "initiation interval and latency from the headers of the modules", pass.Annotate, 0,
+		(*stage).time),
+	pass.New("size_fifos", "FIFOs after forks, as deep as a run beat by beat shows", pass.Exact, 0, sizeFifos),
+}

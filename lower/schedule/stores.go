@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/schedule/balance"
+	"lathe/lower/schedule/lanes"
+	"lathe/rtl"
+)
+
+// deepest is the most words that weights in LUTs have: what picks a word of more would be the slowest path of a design.
+const deepest = 1024
+
+// deepestLUTs are the LUTs for each bit of so many words: one of 56 bits, and what picks a word.
+const deepestLUTs = 23
+
+// Store is where the balance mode puts the weights of a node, or its line buffer.
+type Store struct {
+	Node string `json:"node"`
+	// Lines says that it is the line buffer: the memory of rows of a window.
+	Lines bool `json:"lines,omitempty"`
+	// Memory is block, distributed or ultra, as of keys of the plan; weights in ultra are loaded after reset.
+	Memory string `json:"memory"`
+	// Why is what it takes there and what it took elsewhere.
+	Why string `json:"why"`
+}
+
+// Holds says what the store holds, in words.
+func (s Store) Holds() string {
+	if s.Lines {
+		return "line buffer"
+	}
+	return "weights"
+}
+
+// Place says where that lies, in words.
+func (s Store) Place() string {
+	switch {
+	case s.Memory == lanes.StoreLUT:
+		return "in LUTs"
+	case s.Memory == lanes.StoreBlock:
+		return "in block RAM"
+	case s.Lines:
+		return "in UltraRAM"
+	}
+	return "in UltraRAM, loaded after reset"
+}
+
+// placed is a layer with a folding.
+type placed struct {
+	layer int
+	lanes.Folding
+}
+
+// held is one memory of a layer: its line buffer, or that of its weights.
+type held struct {
+	placed
+	isLines bool
+}
+
+// word is where it lies: a word of stores, "" where synthesis puts it.
+func (h *held) word() *string {
+	if h.isLines {
+		return &h.Lines
+	}
+	return &h.Store
+}
+
+// stored is what a unit takes with one of its memories in a store.
+type stored struct {
+	word string
+	cost rtl.Cost
+}
+
+// moved is a choice with weights and line buffers in other memories so that a design, which takes so much, keeps the
+// budget: nil where it does, where nothing helps, and beyond so many rounds.
+func (b *balancer) moved(chosen lanes.Foldings, cost rtl.Cost, round int) lanes.Foldings {
+	if round > rounds || b.over(cost) == nil {
+		return nil
+	}
+	var from []held
+	var lists [][]stored
+	var stores []balance.Store
+	for i, n := range b.tried.Nodes {
+		for _, h := range memoriesOf(placed{i, chosen[n.Name]}) {
+			if list := b.memories(h); list != nil {
+				costs := make(balance.Store, len(list))
+				for k, m := range list {
+					costs[k] = m.cost
+				}
+				from, lists, stores = append(from, h), append(lists, list), append(stores, costs)
+			}
+		}
+	}
+	bounds := rtl.Cost{LUT: b.budget.LUT, FF: b.budget.FF, DSP: b.budget.DSP, BRAM: 2 * b.budget.BRAM, URAM: b.budget.URAM}
+	at, sum := balance.Place(stores, make([]int, len(stores)), cost, bounds)
+	if b.over(sum) != nil {
+		return nil
+	}
+	next := maps.Clone(chosen)
+	for i, h := range from {
+		name := b.tried.Nodes[h.layer].Name
+		h.Folding = next[name]
+		*h.word() = lists[i][at[i]].word
+		next[name] = h.Folding
+	}
+	return next
+}
+
+// memoriesOf are the memories that a layer may have.
+func memoriesOf(p placed) [2]held { return [2]held{{p, false}, {p, true}} }
+
+// memories are the stores that a memory of a layer can be, with what its unit takes then: first that where it lies.
+func (b *balancer) memories(h held) []stored {
+	if list, known := b.stores[h]; known {
+		return list
+	}
+	from, is := h, *h.word()
+	var list []stored
+	if words := b.words(h); words != nil {
+		list = append(list, stored{is, b.weighed(h.placed)})
+		for _, *h.word() = range words {
+			if *h.word() != is && !b.tooDeep(h) {
+				list = append(list, stored{*h.word(), b.weighed(h.placed)})
+			}
+		}
+	}
+	b.stores[from] = list
+	return list
+}
+
+// tooDeep says of a memory in LUTs that it has too many words. Of a line buffer what it takes beyond block RAM tells: a
+// flip-flop for each bit of a word.
+func (b *balancer) tooDeep(h held) bool {
+	switch {
+	case *h.word() != lanes.StoreLUT:
+		return false
+	case !h.isLines:
+		return b.tried.Nodes[h.layer].Args[1].Type.Elems() > deepest*h.In*h.Out
+	}
+	here := b.weighed(h.placed)
+	*h.word() = lanes.StoreBlock
+	more := here.Add(b.weighed(h.placed).Times(-1))
+	return more.LUT > deepestLUTs*more.FF
+}
+
+// weighed is what the unit of a layer takes, by a plan that the schedule takes again.
+func (b *balancer) weighed(p placed) rtl.Cost {
+	n, l := b.tried.Nodes[p.layer], b.tried.Laner
+	kept := n.HW
+	defer func() { n.HW, l.Chosen, l.Errs = kept, nil, nil }()
+	l.Chosen = lanes.Foldings{n.Name: p.Folding}
+	l.Node(n)
+	facts, err := b.opts.Units.Facts(n)
+	if err != nil { // it has been planned before
+		return rtl.Cost{}
+	}
+	return facts.Cost
+}
+
+// words are the stores that the plan leaves open for a memory; "" is where synthesis puts it.
+func (b *balancer) words(h held) (list []string) {
+	n := b.tried.Nodes[h.layer]
+	a, m := b.tried.Laner.Ruled(n), &b.plan.Fold.Memory
+	if h.isLines {
+		switch {
+		case !n.Op.Traits.Windows || a.Lines != "":
+			return nil
+		case b.budget.URAM > 0:
+			list = []string{lanes.StoreUltra}
+		}
+		return append([]string{"", lanes.StoreBlock, lanes.StoreLUT}, list...)
+	}
+	if !n.Op.Traits.Weighted || a.Mem != "" {
+		return nil
+	}
+	ram := cmp.Or(a.Ram, m.Ram)
+	if ram == plan.RamWords[0] {
+		list = []string{"", lanes.StoreBlock, lanes.StoreLUT}
+	}
+	loads := plan.Outside(cmp.Or(a.Weights, m.Weights)) || b.loads && a.Weights == ""
+	if loads && ram == plan.RamWords[0] && b.budget.URAM > 0 {
+		list = append(list, lanes.StoreUltra)
+	}
+	return list
+}
+
+// mayLoad says that UltraRAM may help where a budget is not met: the part has some, and the plan does not say that
+// weights are in ROMs.
+func (b *balancer) mayLoad(err error) bool {
+	code := diag.CodeOf(err)
+	return (code == "L0456" || code == "L0457") && b.budget.URAM > 0 && b.plan.Fold.Memory.From == ""
+}
+
+// placedStores lists the stores that were moved.
+func (b *balancer) placedStores(d *scheduled) (list []Store) {
+	for i, n := range b.tried.Nodes {
+		for _, h := range memoriesOf(placed{i, d.chosen[n.Name]}) {
+			word := *h.word()
+			if word == "" {
+				continue
+			}
+			here := b.weighed(h.placed)
+			*h.word() = ""
+			list = append(list, Store{n.Name, h.isLines, word, b.exchange(b.weighed(h.placed), here)})
+		}
+	}
+	return list
+}
+
+// exchange says what a cost takes more and less than another, without flip-flops.
+func (b *balancer) exchange(from, to rtl.Cost) string {
+	var more, less []string
+	had := b.budget.resources(from)
+	for i, r := range b.budget.resources(to) {
+		switch d := r.has - had[i].has; {
+		case r.name == "FF":
+		case d > 0:
+			more = append(more, fmt.Sprintf("%s %s", pass.Grouped(d), r.name))
+		case d < 0:
+			less = append(less, fmt.Sprintf("%s %s", pass.Grouped(-d), r.name))
+		}
+	}
+	return fmt.Sprintf("%s instead of %s", strings.Join(more, " and "), strings.Join(less, " and "))
+}
