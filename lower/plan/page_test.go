@@ -108,10 +108,10 @@ func pageExample(t *testing.T, table, key, example string, balance bool) {
 	}
 }
 
-// TestPlanPageBlocks reads the TOML blocks of docs/plan.md and README.md, and looks for a link to each example.
+// TestPlanPageBlocks reads the TOML blocks of the pages that show plans, and looks for a link to each example.
 func TestPlanPageBlocks(t *testing.T) {
 	var all string
-	for _, name := range []string{"../../docs/plan.md", "../../README.md"} {
+	for _, name := range []string{"../../docs/plan.md", "../../docs/memory.md", "../../docs/transformers.md"} {
 		page, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
