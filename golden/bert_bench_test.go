@@ -191,9 +191,6 @@ func BenchmarkBert(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer compiled.Drop(b.Context())
-	if err := compiled.Bind(b.Context(), printed.Data()); err != nil {
-		b.Fatal(err)
-	}
 	input := golden.Batch(golden.Form{Samples: 1}, g, samples)
 	best := [2]time.Duration{time.Hour, time.Hour}
 	for b.Loop() {

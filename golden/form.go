@@ -36,7 +36,7 @@ func RunForm(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	if err != nil {
 		return nil, err
 	}
-	program, err := load(ctx, e, printed)
+	program, err := e.Compile(ctx, printed)
 	if err != nil {
 		return nil, err
 	}

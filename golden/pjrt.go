@@ -36,7 +36,7 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	if err != nil {
 		return nil, err
 	}
-	program, err := load(ctx, e, printed)
+	program, err := e.Compile(ctx, printed)
 	if err != nil {
 		return nil, err
 	}
@@ -53,19 +53,6 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 		}
 	}
 	return out, nil
-}
-
-// load compiles a program and gives it its weights; the caller drops it.
-func load(ctx context.Context, e *pjrt.Engine, p *hlo.Program) (*pjrt.Program, error) {
-	program, err := e.Compile(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := program.Bind(ctx, p.Data()); err != nil {
-		program.Drop(context.WithoutCancel(ctx))
-		return nil, err
-	}
-	return program, nil
 }
 
 // batch stacks the first samples; where there are too few the last one is repeated.

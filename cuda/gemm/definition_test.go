@@ -95,9 +95,6 @@ func stepped(p gemm.MX, t testing.TB, parts [][]int64) []int64 {
 		t.Fatal(err)
 	}
 	defer step.Drop(t.Context())
-	if err := step.Bind(t.Context(), program.Data()); err != nil {
-		t.Fatal(err)
-	}
 	array := func(v []int64) hlo.Array { return hlo.FromInt64s(hlo.I64, []int{each}, v) }
 	acc := array(make([]int64, each))
 	for at := 0; at < len(parts[0]); at += each {

@@ -79,7 +79,7 @@ func record(g *ir.Group) (*generic.Program, error) {
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	all := b.Program()
+	all := b.Program().Expand()
 	for i, n := range all.Results {
 		p.Results[i].Op = n
 	}

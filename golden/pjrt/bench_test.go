@@ -62,9 +62,6 @@ func BenchmarkRun(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := p.Bind(b.Context(), program.Program().Data()); err != nil {
-				b.Fatal(err)
-			}
 			for b.Loop() {
 				if _, err := p.Run(b.Context(), []hlo.Array{in}); err != nil {
 					b.Fatal(err)

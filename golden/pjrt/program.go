@@ -21,8 +21,9 @@ type Program struct {
 	bound   int        // how many of the last arguments are bound
 }
 
-// Compile compiles a program, without the data of its weights. What the compiler refuses is L0804.
+// Compile compiles a program and binds its weights. What the compiler refuses is L0804.
 func (e *Engine) Compile(ctx context.Context, p *hlo.Program) (*Program, error) {
+	p = p.Expand()
 	compiled, err := e.CompileText(ctx, text.Print(p))
 	if err != nil {
 		return nil, err
@@ -30,6 +31,10 @@ func (e *Engine) Compile(ctx context.Context, p *hlo.Program) (*Program, error) 
 	compiled.args = []hlo.Type{}
 	for _, a := range slices.Concat(p.Inputs, p.Weights) {
 		compiled.args = append(compiled.args, a.Type)
+	}
+	if err := compiled.Bind(ctx, p.Data()); err != nil {
+		compiled.Drop(context.WithoutCancel(ctx))
+		return nil, err
 	}
 	return compiled, nil
 }

@@ -53,6 +53,7 @@ func printedAgain(t *testing.T, g *ir.Graph) (*ir.Graph, []hlo.Array) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p = p.Expand()
 	again, err := stablehlo.Parse("model.mlir", []byte(text.Print(p)), source.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -111,3 +111,16 @@ func resultOf(bits int) DType {
 	}
 	return I64
 }
+
+// WindowTerm is d*2^s, floor, saturated to width bits: what a window accumulator adds. d and s are I64 of one shape,
+// |d| < 2^62 and width at most 62.
+func (b *Builder) WindowTerm(d, s Value, width int) Value {
+	zero := b.Splat(s, 0)
+	right := b.Min(b.Max(b.Neg(s), zero), b.Splat(s, 63))
+	left := b.Min(b.Max(s, zero), b.Splat(s, int64(width-1)))
+	most, least := b.Splat(d, 1<<(width-1)-1), b.Splat(d, -1<<(width-1))
+	t := b.ShiftLeft(b.ShiftRightArith(d, right), left)
+	t = b.Select(b.Compare(GT, d, b.ShiftRightArith(most, left)), b.Select(b.Compare(GT, s, zero), most, t), t)
+	t = b.Select(b.Compare(LT, d, b.ShiftRightArith(least, left)), b.Select(b.Compare(GT, s, zero), least, t), t)
+	return b.Clamp(least, t, most)
+}

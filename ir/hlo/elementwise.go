@@ -2,6 +2,8 @@
 
 package hlo
 
+import "slices"
+
 // Binary operations take two values of one type; a scalar beside a tensor is repeated over it. Integers wrap.
 
 // Add is x + y.
@@ -155,6 +157,9 @@ func (b *Builder) Compare(dir Dir, x, y Value) Value {
 	x, y, ok := b.match("compare", x, y)
 	if !ok {
 		return Value{}
+	}
+	if !slices.Contains([]Dir{EQ, NE, LT, LE, GT, GE}, dir) {
+		return b.failf("compare: unknown relation %q", dir)
 	}
 	return b.emit(KindCompare, x.typ.With(I1), Attrs{Dir: dir}, x, y)
 }

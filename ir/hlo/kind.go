@@ -69,6 +69,7 @@ const (
 	KindSelect
 	KindConvert
 	KindBitcast
+	KindRequantize // exact integers to codes: Program.Expand writes it out
 
 	KindReshape
 	KindTranspose
@@ -123,6 +124,7 @@ const (
 	hasDot
 	hasConv
 	hasExact
+	hasRequantize
 	hasRegions // not a field of Attrs: the operation has regions
 )
 
@@ -195,10 +197,11 @@ var kinds = [NumKinds]kindRow{
 	KindRoundEven:   {"round_nearest_even", 1, singleFloat, 0},
 	KindRoundAway:   {"round_nearest_afz", 1, singleFloat, 0},
 
-	KindCompare: {"compare", 2, special, hasDir},
-	KindSelect:  {"select", 3, special, 0},
-	KindConvert: {"convert", 1, special, 0},
-	KindBitcast: {"bitcast_convert", 1, special, 0},
+	KindCompare:    {"compare", 2, special, hasDir},
+	KindSelect:     {"select", 3, special, 0},
+	KindConvert:    {"convert", 1, special, 0},
+	KindBitcast:    {"bitcast_convert", 1, special, 0},
+	KindRequantize: {"requantize", 1, special, hasRequantize},
 
 	KindReshape:     {"reshape", 1, special, 0},
 	KindTranspose:   {"transpose", 1, special, hasAxes},

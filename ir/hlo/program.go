@@ -60,6 +60,8 @@ type Attrs struct {
 	Dot  Dot  // dot_general
 	Conv Conv // convolution, everything filled in
 
+	Requantize Requantize // requantize
+
 	// Exact is set on a dot_general or convolution of integers whose sum, in any order, the element type holds exactly,
 	// even where it is a float type.
 	Exact bool

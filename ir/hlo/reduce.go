@@ -32,9 +32,22 @@ func (b *Builder) Reduce(f Reducer, x Value, axes ...int) Value {
 	if len(axes) == 0 {
 		return x
 	}
+	return b.reduce(f, x, b.start(f, x.typ.DType), axes)
+}
+
+// reduce is Reduce from a start, over one axis or more.
+func (b *Builder) reduce(f Reducer, x, start Value, axes []int) Value {
+	if len(axes) == 0 || !distinct(axes, x.typ.Rank()) || !f.starts(x, start) {
+		return b.failf("reduce: %s over axes %v of %s from %s", f, axes, x.typ, start.typ)
+	}
 	t := Type{x.typ.DType, others(x.typ, axes, nil)}
-	start := b.start(f, x.typ.DType)
 	return b.emit(KindReduce, t, Attrs{Axes: slices.Clone(axes), Reducer: f}, x, start)
+}
+
+// starts says that a value is one with which a reduction of x may begin.
+func (f Reducer) starts(x, start Value) bool {
+	known := f == ReduceAdd || f == ReduceMax || f == ReduceMin || f == ReduceMul
+	return known && start.typ.Equal(TypeOf(x.typ.DType))
 }
 
 // ReduceKeep is Reduce with the axes kept at size 1.
@@ -89,11 +102,19 @@ func (b *Builder) ReduceWindow(f Reducer, x Value, w Window) Value {
 			*s = fill(0, rank)
 		}
 	}
-	dims, ok := w.slide(x.typ.Dims)
-	if !ok || rank == 0 {
+	if _, ok := w.slide(x.typ.Dims); !ok || rank == 0 {
 		return b.failf("reduce_window: %+v over %s", w, x.typ)
 	}
-	return b.emit(KindReduceWindow, Type{x.typ.DType, dims}, Attrs{Window: w, Reducer: f}, x, b.start(f, x.typ.DType))
+	return b.reduceWindow(f, x, b.start(f, x.typ.DType), w)
+}
+
+// reduceWindow is ReduceWindow from a start, with all lists of the window filled in.
+func (b *Builder) reduceWindow(f Reducer, x, start Value, w Window) Value {
+	dims, ok := w.slide(x.typ.Dims)
+	if !ok || len(dims) == 0 || !f.starts(x, start) {
+		return b.failf("reduce_window: %s of %+v over %s from %s", f, w, x.typ, start.typ)
+	}
+	return b.emit(KindReduceWindow, Type{x.typ.DType, dims}, Attrs{Window: w, Reducer: f}, x, start)
 }
 
 // slide gives the number of window positions on each axis; all lists are filled in.

@@ -73,15 +73,29 @@ func (q Requantize) limits() (lo, hi int64) {
 	return 0, hi
 }
 
-// Requant gives over(RS(v, shift)) exactly, for any shift and any width: integer operations only, in i32 where input
-// and result fit, else in i64.
+// Requant gives over(RS(v, shift)) exactly, for any shift and any width. It is one operation, which keeps the code range
+// for those who differentiate or count, until Program.Expand writes it out.
 func (b *Builder) Requant(v Value, q Requantize) Value {
-	v, word, ok := b.intoWord("requantize", v, q.Bits, q.Width+boolInt(!q.Signed))
-	if !ok || !b.shiftOK(v, q.Shift) || !b.codesOK(q) {
+	if _, ok := q.word(b, v); !ok || !b.shiftOK(v, q.Shift) || !b.codesOK(q) {
+		return Value{}
+	}
+	q.Shift.By = slices.Clone(q.Shift.By)
+	return b.emit(KindRequantize, v.typ.With(q.Out), Attrs{Requantize: q}, v)
+}
+
+// word is the element type in which v is rounded.
+func (q Requantize) word(b *Builder, v Value) (DType, bool) {
+	return b.word("requantize", v, q.Bits, q.Width+boolInt(!q.Signed))
+}
+
+// expand writes Requant out: integer operations only, in I32 where input and result fit, else in I64.
+func (q Requantize) expand(b *Builder, v Value) Value {
+	word, ok := q.word(b, v)
+	if !ok {
 		return Value{}
 	}
 	s := scaler{b, word, v.typ.Dims, q.Shift}
-	return b.Convert(s.enter(s.right(v, q.Round), q), q.Out)
+	return b.Convert(s.enter(s.right(b.Convert(v, word), q.Round), q), q.Out)
 }
 
 // RoundShift is RS(v, shift) without a range at the end, for -2^bits <= v < 2^bits (bits 0: the range of the type).
@@ -94,12 +108,12 @@ func (b *Builder) RoundShift(v Value, bits int, s Shift, round uint8) Value {
 	if b.sound("round", v) && bits == 0 {
 		bits = rangeBits(v.typ.DType)
 	}
-	v, word, ok := b.intoWord("round", v, bits, bits+left+1)
+	word, ok := b.word("round", v, bits, bits+left+1)
 	if !ok || !b.shiftOK(v, s) {
 		return Value{}
 	}
 	sc := scaler{b, word, v.typ.Dims, s}
-	v = sc.right(v, round)
+	v = sc.right(b.Convert(v, word), round)
 	if left > 0 {
 		v = b.ShiftLeft(v, sc.constant(func(n int) int64 { return int64(max(0, -n)) }))
 	}
@@ -111,28 +125,27 @@ func (b *Builder) Saturate(v Value, over int32, width int, signed bool, out DTyp
 	return b.Requant(v, Requantize{Shift: Places(0), Over: over, Width: width, Signed: signed, Out: out})
 }
 
-// intoWord converts v to I32 if both its bound and need bits (sign included) fit, else to I64.
-func (b *Builder) intoWord(op string, v Value, bits, need int) (Value, DType, bool) {
+// word is I32 if both the bound of v and need bits (sign included) fit, else I64.
+func (b *Builder) word(op string, v Value, bits, need int) (DType, bool) {
 	if !b.sound(op, v) {
-		return v, "", false
+		return "", false
 	}
 	full := rangeBits(v.typ.DType)
 	if !v.typ.DType.IsInt() || full > 63 {
 		b.failf("%s: %s is not an integer tensor of up to 64 signed bits", op, v.typ)
-		return v, "", false
+		return "", false
 	}
 	if bits == 0 || bits > full {
 		bits = full
 	}
 	if need > 64 || bits < 0 {
 		b.failf("%s: %d bits exceed 64", op, need)
-		return v, "", false
+		return "", false
 	}
-	word := I32
 	if bits > 31 || need > 32 {
-		word = I64
+		return I64, true
 	}
-	return b.Convert(v, word), word, true
+	return I32, true
 }
 
 // rangeBits is the smallest n with -2^n <= v < 2^n for all v of the type.
@@ -371,17 +384,4 @@ func (b *Builder) RoundShiftBy(v, n Value, round uint8) Value {
 	}
 	q = b.Add(q, b.ShiftRightArith(b.Add(r, bump), right))
 	return b.ShiftLeft(q, left)
-}
-
-// WindowTerm is d*2^s, floor, saturated to width bits: what a window accumulator adds. d and s are I64 of one shape,
-// |d| < 2^62 and width at most 62.
-func (b *Builder) WindowTerm(d, s Value, width int) Value {
-	zero := b.Splat(s, 0)
-	right := b.Min(b.Max(b.Neg(s), zero), b.Splat(s, 63))
-	left := b.Min(b.Max(s, zero), b.Splat(s, int64(width-1)))
-	most, least := b.Splat(d, 1<<(width-1)-1), b.Splat(d, -1<<(width-1))
-	t := b.ShiftLeft(b.ShiftRightArith(d, right), left)
-	t = b.Select(b.Compare(GT, d, b.ShiftRightArith(most, left)), b.Select(b.Compare(GT, s, zero), most, t), t)
-	t = b.Select(b.Compare(LT, d, b.ShiftRightArith(least, left)), b.Select(b.Compare(GT, s, zero), least, t), t)
-	return b.Clamp(least, t, most)
 }

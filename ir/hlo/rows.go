@@ -69,8 +69,9 @@ func (b *Builder) ScatterRows(f Reducer, table, idx, updates Value) Value {
 	}
 	rank := table.typ.Rank()
 	if rank == 0 || idx.typ.Rank() != 1 || !idx.typ.DType.IsInt() ||
+		!slices.Contains([]Reducer{ReduceAdd, ReduceMax, ReduceMin, ReduceMul, ReduceLast}, f) ||
 		!updates.typ.Equal(Type{table.typ.DType, append([]int{idx.typ.Dims[0]}, table.typ.Dims[1:]...)}) {
-		return b.failf("scatter: %s by %s into %s", updates.typ, idx.typ, table.typ)
+		return b.failf("scatter: %s of %s by %s into %s", f, updates.typ, idx.typ, table.typ)
 	}
 	return b.emit(KindScatter, table.typ, Attrs{Reducer: f}, table, idx, updates)
 }
@@ -89,6 +90,14 @@ func (b *Builder) SortPlaces(x Value, axis int, largest bool) (values, places Va
 	if largest {
 		dir = GT
 	}
-	values = b.emit(KindSort, x.typ, Attrs{Axes: []int{axis}, Dir: dir}, x, index)
+	values = b.sort(x, index, axis, dir)
 	return values, b.emit(KindResult, index.typ, Attrs{Index: 1}, values)
+}
+
+// sort orders x, and index, the places along the axis, with it.
+func (b *Builder) sort(x, index Value, axis int, dir Dir) Value {
+	if axis < 0 || axis >= x.typ.Rank() || !index.typ.Equal(x.typ.With(I64)) || dir != LT && dir != GT {
+		return b.failf("sort: %s of %s and %s along axis %d", dir, x.typ, index.typ, axis)
+	}
+	return b.emit(KindSort, x.typ, Attrs{Axes: []int{axis}, Dir: dir}, x, index)
 }

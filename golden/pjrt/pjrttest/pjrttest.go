@@ -71,7 +71,7 @@ func Engine(t testing.TB) *pjrt.Engine {
 	return shared
 }
 
-// Run compiles the program of b, binds its weights, and runs it once.
+// Run compiles the program of b and runs it once.
 func Run(t testing.TB, b *hlo.Builder, args ...hlo.Array) []hlo.Array {
 	t.Helper()
 	program := b.Program()
@@ -83,9 +83,6 @@ func Run(t testing.TB, b *hlo.Builder, args ...hlo.Array) []hlo.Array {
 		t.Fatalf("%v\n%s", err, text.Print(program))
 	}
 	defer p.Drop(t.Context())
-	if err := p.Bind(t.Context(), program.Data()); err != nil {
-		t.Fatal(err)
-	}
 	out, err := p.Run(t.Context(), args)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.Print(program))

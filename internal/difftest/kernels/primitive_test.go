@@ -197,14 +197,14 @@ func TestPrimitives(t *testing.T) {
 // runPrimitive compiles the program as a node and interprets its kernels.
 func runPrimitive(t *testing.T, c *nvrtc.Compiler, b *hlo.Builder, in []hlo.Array, outs []hlo.Value) [][]byte {
 	t.Helper()
-	all := b.Program()
+	all := b.Program().Expand()
 	p := &generic.Program{Ops: all.Ops, Weights: all.Data()}
 	for _, a := range in {
 		p.Inputs = append(p.Inputs, generic.Buffer{Store: generic.TypeOf(a.Type.DType)})
 	}
-	for _, v := range outs {
-		p.Results = append(p.Results, generic.Result{Op: v.Number(),
-			Buffer: generic.Buffer{Store: generic.TypeOf(v.Type().DType)}})
+	for _, n := range all.Results {
+		p.Results = append(p.Results, generic.Result{Op: n,
+			Buffer: generic.Buffer{Store: generic.TypeOf(all.Ops[n].Type.DType)}})
 	}
 	n, err := generic.Compile("k", nil, p)
 	if err != nil {

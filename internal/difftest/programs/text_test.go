@@ -76,6 +76,12 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, p := range []*hlo.Program{p, p.Expand()} {
+		if err := p.Verify(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), text.Print(p))
+		}
+	}
+	p = p.Expand()
 	read, err := stablehlo.Parse("text.mlir", []byte(text.Print(p)), source.Options{Unroll: 4})
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), text.Print(p))

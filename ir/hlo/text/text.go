@@ -10,8 +10,9 @@ import (
 	"lathe/ir/hlo"
 )
 
-// Print is the text of a finished program.
+// Print is the text of a finished program, expanded.
 func Print(p *hlo.Program) string {
+	p = p.Expand()
 	w := &printer{p: p, names: make([]string, len(p.Ops))}
 	var args []hlo.Argument
 	var names []string
