@@ -1,110 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build cgo && linux
-
 package pjrt
 
 import (
-	"github.com/gomlx/gopjrt/dtypes"
-	"github.com/gomlx/gopjrt/pjrt"
+	"context"
+	"encoding/binary"
+	"sync/atomic"
 
 	"lathe/internal/diag"
 	"lathe/ir/hlo"
-	"lathe/ir/hlo/text"
 )
 
-// elements pairs the element types here with those of the binding.
-var elements = [...]struct {
-	here  hlo.DType
-	there dtypes.DType
-}{
-	{hlo.I1, dtypes.Bool}, {hlo.I8, dtypes.Int8}, {hlo.I32, dtypes.Int32}, {hlo.I64, dtypes.Int64},
-	{hlo.UI8, dtypes.Uint8}, {hlo.UI32, dtypes.Uint32}, {hlo.UI64, dtypes.Uint64},
-	{hlo.F32, dtypes.Float32}, {hlo.F64, dtypes.Float64},
+// Buffer is an array on the device. It stays there until Drop, until a Step uses it up, or until its engine ends.
+type Buffer struct {
+	e    *Engine
+	id   uint32
+	typ  hlo.Type
+	gone atomic.Pointer[string] // how it was lost
 }
 
-// toDevice copies arrays to the first device.
-func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
-	var out []*pjrt.Buffer
+// Type is the type of the array.
+func (b *Buffer) Type() hlo.Type { return b.typ }
+
+// Upload copies arrays to the device.
+func (e *Engine) Upload(ctx context.Context, arrays ...hlo.Array) ([]*Buffer, error) {
+	parts, err := arrayParts(arrays)
+	if err != nil {
+		return nil, diag.New(CodeRun, "", "%v", err)
+	}
+	c, err := e.request(ctx, kindUpload, parts...)
+	if err != nil {
+		return nil, err
+	}
+	types := make([]hlo.Type, len(arrays))
 	for i, a := range arrays {
-		var there dtypes.DType
-		for _, e := range elements {
-			if e.here == a.Type.DType {
-				there = e.there
-			}
-		}
-		data := a.Data
-		if len(data) == 0 {
-			data = []byte{0} // the binding takes the address of the first byte
-		}
-		b, err := client.BufferFromHost().FromRawData(data, there, a.Type.Dims).Done()
-		if err != nil {
-			destroy(out)
-			return nil, diag.New(CodeRun, "", "argument %d (%s) does not reach the device: %s", i, a.Type, brief(err))
-		}
-		out = append(out, b)
+		types[i] = a.Type
 	}
-	return out, nil
+	return e.buffers(c, types)
 }
 
-// toHost copies a result from the device.
-func toHost(b *pjrt.Buffer) (hlo.Array, error) {
-	dims, err := b.Dimensions()
-	if err != nil {
-		return hlo.Array{}, diag.New(CodeRun, "", "result without dimensions: %s", brief(err))
+// buffers are those that a reply numbers.
+func (e *Engine) buffers(c *cursor, types []hlo.Type) ([]*Buffer, error) {
+	first := c.u32()
+	out := make([]*Buffer, len(types))
+	for i, t := range types {
+		out[i] = &Buffer{e: e, id: first + uint32(i), typ: t}
 	}
-	there, err := b.DType()
-	if err != nil {
-		return hlo.Array{}, diag.New(CodeRun, "", "result without element type: %s", brief(err))
-	}
-	t := hlo.Type{Dims: dims}
-	for _, e := range elements {
-		if e.there == there {
-			t.DType = e.here
-		}
-	}
-	if msg := t.Check(); msg != "" {
-		return hlo.Array{}, diag.New(CodeRun, "", "result of type %v: %s", there, msg)
-	}
-	a := hlo.Array{Type: t, Data: make([]byte, t.Len()*t.DType.Bytes())}
-	if len(a.Data) == 0 {
-		return a, nil
-	}
-	if err := b.ToHost(a.Data); err != nil {
-		return a, diag.New(CodeRun, "", "result does not reach the host: %s", brief(err))
-	}
-	return a, nil
+	return out, e.reply(c)
 }
 
-// selfTest runs the canary with its second operand in memory that device and host share.
-func selfTest(client *pjrt.Client) error {
-	p, x, w := canaryProgram()
-	exec, err := client.Compile().WithStableHLO([]byte(text.Print(p))).Done()
+// Download copies the array from the device.
+func (b *Buffer) Download(ctx context.Context) (hlo.Array, error) {
+	if err := b.usable("download"); err != nil {
+		return hlo.Array{}, err
+	}
+	c, err := b.e.request(ctx, kindDownload, binary.LittleEndian.AppendUint32(nil, b.id))
+	if err != nil {
+		return hlo.Array{}, err
+	}
+	out := c.arrays()
+	if err := b.e.reply(c); err != nil {
+		return hlo.Array{}, err
+	}
+	if len(out) != 1 || !out[0].Type.Equal(b.typ) {
+		return hlo.Array{}, diag.New(CodeWorker, b.e.cfg.Plugin, "%d arrays in place of a buffer %s", len(out), b.typ)
+	}
+	return out[0], nil
+}
+
+// Drop frees the array. Dropping a buffer that is gone already is no error.
+func (b *Buffer) Drop(ctx context.Context) error {
+	if !b.lose("was dropped") {
+		return nil
+	}
+	c, err := b.e.request(ctx, kindFree, binary.LittleEndian.AppendUint32(nil, b.id))
 	if err != nil {
 		return err
 	}
-	defer exec.Destroy()
-	ones := make([]float32, x.Len())
-	for i := range ones {
-		ones[i] = 1
+	return b.e.reply(c)
+}
+
+// lose notes how a buffer goes; false where it is gone.
+func (b *Buffer) lose(how string) bool { return b.gone.CompareAndSwap(nil, &how) }
+
+func (b *Buffer) usable(use string) error {
+	if how := b.gone.Load(); how != nil {
+		return diag.New(CodeRun, "", "%s: the buffer %s %s", use, b.typ, *how)
 	}
-	lhs, err := toDevice(client, []hlo.Array{hlo.FromFloat32s(x.Dims, ones)})
-	if err != nil {
-		return err
+	return nil
+}
+
+// Step executes a program of Compile on buffers, in front of the bound arrays, and leaves its results on the device. It
+// uses up the buffers of inputs that become results (hlo.Builder.Donate): whoever passes one of them again gets L0805.
+// Where the step fails they may be lost too.
+func (p *Program) Step(ctx context.Context, args []*Buffer) ([]*Buffer, error) {
+	if p.args == nil || len(args)+p.bound != len(p.args) {
+		return nil, diag.New(CodeRun, "", "%d buffers and %d bound arrays for a program of %d arguments", len(args), p.bound,
+			len(p.args))
 	}
-	defer destroy(lhs)
-	rhs, flat, err := client.NewSharedBuffer(dtypes.Float32, w.Dims)
-	if err != nil {
-		return err
-	}
-	defer rhs.Destroy()
-	return canary(flat.([]float32), func() ([]float64, error) {
-		results, err := exec.Execute(lhs[0], rhs).Done()
-		defer destroy(results)
-		if err != nil {
+	for i, a := range args {
+		if a.e != p.e {
+			return nil, diag.New(CodeRun, "", "argument %d is a buffer of another engine", i)
+		}
+		if !a.typ.Equal(p.args[i]) {
+			return nil, diag.New(CodeRun, "", "argument %d is %s, the program takes %s", i, a.typ, p.args[i])
+		}
+		if err := a.usable("step"); err != nil {
 			return nil, err
 		}
-		y, err := toHost(results[0])
-		return y.Float64s(), err
-	})
+		for k := range i {
+			if args[k] == a && (p.donated[i] || p.donated[k]) {
+				return nil, diag.New(CodeRun, "", "arguments %d and %d are one buffer, and the step uses it up", k, i)
+			}
+		}
+	}
+	message := binary.LittleEndian.AppendUint32(nil, p.id)
+	message = binary.LittleEndian.AppendUint32(message, uint32(len(args)))
+	for i, a := range args {
+		message = append(binary.LittleEndian.AppendUint32(message, a.id), 0)
+		if p.donated[i] {
+			message[len(message)-1] = 1
+			if !a.lose("was used up by a step") {
+				return nil, a.usable("step")
+			}
+		}
+	}
+	c, err := p.e.request(ctx, kindStep, message)
+	if err != nil {
+		return nil, err
+	}
+	return p.e.buffers(c, p.outs)
 }

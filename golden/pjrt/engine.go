@@ -233,7 +233,7 @@ func (e *Engine) exchange(k kind, parts [][]byte) (*cursor, error) {
 		if err := c.end(); err != nil {
 			return nil, err
 		}
-		if k == kindCompile || k == kindRun || k == kindBind {
+		if k != kindHello && k != kindDrop {
 			d.Pos = ""
 		}
 		return &cursor{err: d}, nil
@@ -244,7 +244,8 @@ func (e *Engine) exchange(k kind, parts [][]byte) (*cursor, error) {
 // explain says why the process failed, after it has ended.
 func (e *Engine) explain(ctx context.Context, k kind, err error, timedOut bool) error {
 	what := [...]string{kindHello: "starting", kindCompile: "compiling", kindBind: "binding weights",
-		kindRun: "running", kindDrop: "releasing a program"}[k]
+		kindRun: "running", kindDrop: "releasing a program", kindUpload: "uploading", kindStep: "running",
+		kindDownload: "downloading", kindFree: "releasing a buffer"}[k]
 	var d *diag.Error
 	switch {
 	case ctx.Err() != nil:

@@ -10,6 +10,9 @@ import (
 // Pid is the process id of the child.
 func (e *Engine) Pid() int { return e.cmd.Process.Pid }
 
+// Forget makes a buffer look as if it were still there.
+func Forget(b *Buffer) { b.gone.Store(nil) }
+
 // SetTimeout bounds later requests.
 func (e *Engine) SetTimeout(d time.Duration) { e.cfg.Timeout = d }
 

@@ -18,7 +18,9 @@ type Program struct {
 	id      uint32
 	results int
 	args    []hlo.Type // nil where only the plugin knows them
-	bound   int        // how many of the last arguments are bound
+	outs    []hlo.Type
+	donated []bool // inputs whose memory results take over
+	bound   int    // how many of the last arguments are bound
 }
 
 // Compile compiles a program and binds its weights. What the compiler refuses is L0804.
@@ -31,6 +33,12 @@ func (e *Engine) Compile(ctx context.Context, p *hlo.Program) (*Program, error) 
 	compiled.args = []hlo.Type{}
 	for _, a := range slices.Concat(p.Inputs, p.Weights) {
 		compiled.args = append(compiled.args, a.Type)
+	}
+	for _, a := range p.Inputs {
+		compiled.donated = append(compiled.donated, a.Becomes > 0)
+	}
+	for _, n := range p.Results {
+		compiled.outs = append(compiled.outs, p.Ops[n].Type)
 	}
 	if err := compiled.Bind(ctx, p.Data()); err != nil {
 		compiled.Drop(context.WithoutCancel(ctx))

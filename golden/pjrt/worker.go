@@ -45,7 +45,7 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 		}
 		out = os.NewFile(uintptr(fd), "replies")
 	}
-	s := &server{plugin: plugin, programs: map[uint32]*loaded{}}
+	s := &server{plugin: plugin, programs: map[uint32]*loaded{}, buffers: map[uint32]*pjrt.Buffer{}}
 	for {
 		f, err := readFrame(in)
 		if err == io.EOF {
@@ -79,7 +79,8 @@ type server struct {
 	plugin   string
 	client   *pjrt.Client
 	programs map[uint32]*loaded
-	next     uint32
+	buffers  map[uint32]*pjrt.Buffer // that clients hold
+	next     uint32                  // the last number given to a program or buffer
 }
 
 // loaded is a program with its resident arguments.
@@ -104,7 +105,9 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 		return s.hello()
 	case kindCompile:
 		return s.compile(f.payload)
-	case kindBind, kindRun, kindDrop:
+	case kindUpload, kindDownload, kindFree:
+		return s.transfer(f.kind, c)
+	case kindBind, kindRun, kindStep, kindDrop:
 		id := c.u32()
 		p := s.programs[id]
 		if p == nil {
@@ -114,6 +117,9 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 			delete(s.programs, id)
 			p.drop()
 			return nil, p.exec.Destroy()
+		}
+		if f.kind == kindStep {
+			return s.step(p, c)
 		}
 		from := 0
 		if f.kind == kindBind {

@@ -131,6 +131,20 @@ func (b *Builder) Arg(name string, t Type) Value {
 	return b.emit(KindInput, t, Attrs{Index: len(b.p.Inputs) - 1})
 }
 
+// Donate lets a result of Return, counted from 0, take over the memory of an input, such as a parameter in a step of
+// training; both have one type.
+func (b *Builder) Donate(input Value, result int) {
+	if !b.sound("donate", input) {
+		return
+	}
+	o := b.p.Ops[input.number]
+	if o.Kind != KindInput || result < 0 {
+		b.failf("donate: %s to result %d", o.Kind, result)
+		return
+	}
+	b.p.Inputs[o.Attrs.Index].Becomes = result + 1
+}
+
 // Weight adds data that travels as an argument of the program instead of its text: large constants, and divisors,
 // which the compiler would otherwise replace by a multiplication with the reciprocal.
 func (b *Builder) Weight(a Array) Value {
@@ -205,8 +219,12 @@ func (b *Builder) Return(values ...Value) {
 		b.failf("program returns nothing")
 	}
 	b.done = true
-	if b.sound("return", values...) {
-		b.p.Results = numbers(values)
+	if !b.sound("return", values...) {
+		return
+	}
+	b.p.Results = numbers(values)
+	if msg := b.p.donations(); msg != "" {
+		b.failf("%s", msg)
 	}
 }
 

@@ -2,6 +2,8 @@
 
 package hlo
 
+import "fmt"
+
 // Program is a function "main" as data: what a Builder makes, ir/hlo/text prints, and engines and kernels are made of.
 type Program struct {
 	Name    string
@@ -20,6 +22,9 @@ type Argument struct {
 	Name string // in the model; "" for weights
 	Type Type
 	Data Array // of weights
+	// Becomes is, counted from 1, the result that takes over the memory of an input; 0: none. A run may then use up what
+	// it is given here.
+	Becomes int
 }
 
 // Operation is one step of the program.
@@ -65,6 +70,21 @@ type Attrs struct {
 	// Exact is set on a dot_general or convolution of integers whose sum, in any order, the element type holds exactly,
 	// even where it is a float type.
 	Exact bool
+}
+
+// donations says what is wrong with results that take over the memory of arguments, "" where nothing is.
+func (p *Program) donations() string {
+	taken := map[int]bool{}
+	for i, a := range p.Inputs {
+		switch r := a.Becomes; {
+		case r == 0:
+		case r < 0 || r > len(p.Results) || taken[r] || !a.Type.Equal(p.Ops[p.Results[r-1]].Type):
+			return fmt.Sprintf("input %d, %s, cannot become result %d of %d", i, a.Type, r-1, len(p.Results))
+		default:
+			taken[r] = true
+		}
+	}
+	return ""
 }
 
 // Data returns the data of all weights, in the order in which a run passes them after the inputs.

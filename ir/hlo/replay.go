@@ -57,7 +57,9 @@ func (r *replay) run(from, to int) {
 		b.p.Places = r.p.Places[:max(o.Place, len(b.p.Places))]
 		switch o.Kind {
 		case KindInput:
-			r.values[n] = b.Arg(r.p.Inputs[o.Attrs.Index].Name, o.Type)
+			in := r.p.Inputs[o.Attrs.Index]
+			r.values[n] = b.Arg(in.Name, o.Type)
+			b.p.Inputs[len(b.p.Inputs)-1].Becomes = in.Becomes
 		case KindWeight:
 			r.values[n] = b.Weight(r.p.Weights[o.Attrs.Index].Data)
 		case KindConstant:

@@ -162,7 +162,10 @@ func (s *scopes) check() (int, string) {
 	case len(s.p.Results) == 0:
 		return len(s.p.Ops), "program returns nothing"
 	}
-	return len(s.p.Ops), s.visible(s.p.Results)
+	if msg := s.visible(s.p.Results); msg != "" {
+		return len(s.p.Ops), msg
+	}
+	return len(s.p.Ops), s.p.donations()
 }
 
 // run checks operations from..to-1.

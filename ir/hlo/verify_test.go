@@ -112,6 +112,7 @@ var faults = map[string]struct {
 	"index of an input": {func(p *hlo.Program) { of(p, hlo.KindInput).Attrs.Index = 1 }, "argument 1"},
 	"type of an input":  {func(p *hlo.Program) { p.Inputs[0].Type.DType = hlo.F32 }, "argument 0"},
 	"unused argument":   {func(p *hlo.Program) { p.Inputs = append(p.Inputs, p.Inputs[0]) }, "arguments"},
+	"donation":          {func(p *hlo.Program) { p.Inputs[0].Becomes = 1 }, "cannot become"},
 	"data":              {func(p *hlo.Program) { p.Weights[0].Data.Data = nil }, "data"},
 	"place":             {func(p *hlo.Program) { of(p, hlo.KindDot).Place = 9 }, "place 9"},
 	"place before":      {func(p *hlo.Program) { of(p, hlo.KindDot).Place = 0 }, "place 0"},

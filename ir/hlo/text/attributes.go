@@ -51,6 +51,23 @@ func attributes(o *hlo.Operation, operands []hlo.Type) string {
 	return ""
 }
 
+// argumentAttributes are those of the function that say which results take over the memory of arguments.
+func argumentAttributes(args []hlo.Argument) string {
+	some := false
+	list := make([]string, len(args))
+	for i, a := range args {
+		list[i] = "{}"
+		if a.Becomes > 0 {
+			some = true
+			list[i] = fmt.Sprintf("{tf.aliasing_output = %d : i32}", a.Becomes-1)
+		}
+	}
+	if !some {
+		return ""
+	}
+	return "arg_attrs = [" + strings.Join(list, ", ") + "], "
+}
+
 // compareType is how elements of d are compared.
 func compareType(d hlo.DType) string {
 	switch {

@@ -31,8 +31,8 @@ func Print(p *hlo.Program) string {
 	}
 	results := typeList(w.types(p.Results))
 	fmt.Fprintf(w, "\"builtin.module\"() <{sym_name = %s}> ({\n", quote(p.Name))
-	fmt.Fprintf(w, "  \"func.func\"() <{function_type = (%s) -> (%s), sym_name = \"main\"}> ({\n",
-		typeList(types), results)
+	fmt.Fprintf(w, "  \"func.func\"() <{%sfunction_type = (%s) -> (%s), sym_name = \"main\"}> ({\n",
+		argumentAttributes(args), typeList(types), results)
 	fmt.Fprintf(w, "  ^bb0(%s):\n", strings.Join(decl, ", "))
 	w.ops(0, len(p.Ops))
 	w.comments(len(p.Places))

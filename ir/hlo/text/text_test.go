@@ -4,8 +4,11 @@ package text_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
+	"lathe/frontend/source"
+	"lathe/frontend/stablehlo"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/ir/hlo"
 	"lathe/ir/hlo/text"
@@ -110,6 +113,21 @@ func TestEveryKind(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if _, err := pjrttest.Engine(t).Compile(t.Context(), b.Program()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDonation prints which result takes over the memory of an argument; the project's reader takes the text.
+func TestDonation(t *testing.T) {
+	b := hlo.New("step")
+	w, x := b.Arg("w", hlo.TypeOf(hlo.F32, 3)), b.Arg("x", hlo.TypeOf(hlo.F32))
+	b.Donate(w, 1)
+	b.Return(x, b.Add(w, x))
+	got := text.Print(b.Program())
+	if want := "<{arg_attrs = [{tf.aliasing_output = 1 : i32}, {}], function_type"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if _, err := stablehlo.Parse("step.mlir", []byte(got), source.Options{}); err != nil {
 		t.Error(err)
 	}
 }

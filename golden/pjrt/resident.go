@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build cgo && linux
+
+package pjrt
+
+import (
+	"encoding/binary"
+
+	"github.com/gomlx/gopjrt/pjrt"
+
+	"lathe/internal/diag"
+	"lathe/ir/hlo"
+)
+
+// transfer answers requests about buffers alone.
+func (s *server) transfer(k kind, c *cursor) ([][]byte, error) {
+	if k == kindUpload {
+		arrays := c.arrays()
+		if err := c.end(); err != nil {
+			return nil, err
+		}
+		buffers, err := toDevice(s.client, arrays)
+		if err != nil {
+			return nil, err
+		}
+		return s.keep(buffers), nil
+	}
+	id := c.u32()
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	b := s.buffers[id]
+	if b == nil {
+		return nil, diag.New(CodeRun, "", "buffer %d is no longer on the device", id)
+	}
+	if k == kindFree {
+		delete(s.buffers, id)
+		return nil, b.Destroy()
+	}
+	a, err := toHost(b)
+	if err != nil {
+		return nil, err
+	}
+	return arrayParts([]hlo.Array{a})
+}
+
+// keep numbers buffers in a row; the reply is the first number.
+func (s *server) keep(buffers []*pjrt.Buffer) [][]byte {
+	first := s.next + 1
+	for _, b := range buffers {
+		s.next++
+		s.buffers[s.next] = b
+	}
+	return [][]byte{binary.LittleEndian.AppendUint32(nil, first)}
+}
+
+// step runs a program on buffers that are held. Those that it is given for good leave the table before it runs: the
+// plugin faults when one of them is used again.
+func (s *server) step(p *loaded, c *cursor) ([][]byte, error) {
+	var args, lost []*pjrt.Buffer
+	var ids []uint32
+	var donated []int
+	for i := range c.u32() {
+		id, given := c.u32(), c.u8()
+		b := s.buffers[id]
+		if c.err == nil && b == nil {
+			return nil, diag.New(CodeRun, "", "argument %d: buffer %d is no longer on the device", i, id)
+		}
+		if c.err != nil {
+			break
+		}
+		args = append(args, b)
+		if given != 0 {
+			lost, ids, donated = append(lost, b), append(ids, id), append(donated, int(i))
+		}
+	}
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		delete(s.buffers, id)
+	}
+	defer destroy(lost)
+	results, err := p.exec.Execute(append(args, p.bound...)...).Donate(donated...).Done()
+	if err != nil {
+		return nil, diag.New(CodeRun, "", "the program fails: %s", brief(err))
+	}
+	return s.keep(results), nil
+}

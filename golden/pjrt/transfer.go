@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build cgo && linux
+
+package pjrt
+
+import (
+	"github.com/gomlx/gopjrt/dtypes"
+	"github.com/gomlx/gopjrt/pjrt"
+
+	"lathe/internal/diag"
+	"lathe/ir/hlo"
+	"lathe/ir/hlo/text"
+)
+
+// elements pairs the element types here with those of the binding.
+var elements = [...]struct {
+	here  hlo.DType
+	there dtypes.DType
+}{
+	{hlo.I1, dtypes.Bool}, {hlo.I8, dtypes.Int8}, {hlo.I32, dtypes.Int32}, {hlo.I64, dtypes.Int64},
+	{hlo.UI8, dtypes.Uint8}, {hlo.UI32, dtypes.Uint32}, {hlo.UI64, dtypes.Uint64},
+	{hlo.F32, dtypes.Float32}, {hlo.F64, dtypes.Float64},
+}
+
+// toDevice copies arrays to the first device.
+func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
+	var out []*pjrt.Buffer
+	for i, a := range arrays {
+		var there dtypes.DType
+		for _, e := range elements {
+			if e.here == a.Type.DType {
+				there = e.there
+			}
+		}
+		data := a.Data
+		if len(data) == 0 {
+			data = []byte{0} // the binding takes the address of the first byte
+		}
+		b, err := client.BufferFromHost().FromRawData(data, there, a.Type.Dims).Done()
+		if err != nil {
+			destroy(out)
+			return nil, diag.New(CodeRun, "", "argument %d (%s) does not reach the device: %s", i, a.Type, brief(err))
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// toHost copies a result from the device.
+func toHost(b *pjrt.Buffer) (hlo.Array, error) {
+	dims, err := b.Dimensions()
+	if err != nil {
+		return hlo.Array{}, diag.New(CodeRun, "", "result without dimensions: %s", brief(err))
+	}
+	there, err := b.DType()
+	if err != nil {
+		return hlo.Array{}, diag.New(CodeRun, "", "result without element type: %s", brief(err))
+	}
+	t := hlo.Type{Dims: dims}
+	for _, e := range elements {
+		if e.there == there {
+			t.DType = e.here
+		}
+	}
+	if msg := t.Check(); msg != "" {
+		return hlo.Array{}, diag.New(CodeRun, "", "result of type %v: %s", there, msg)
+	}
+	a := hlo.Array{Type: t, Data: make([]byte, t.Len()*t.DType.Bytes())}
+	if len(a.Data) == 0 {
+		return a, nil
+	}
+	if err := b.ToHost(a.Data); err != nil {
+		return a, diag.New(CodeRun, "", "result does not reach the host: %s", brief(err))
+	}
+	return a, nil
+}
+
+// selfTest runs the canary with its second operand in memory that device and host share.
+func selfTest(client *pjrt.Client) error {
+	p, x, w := canaryProgram()
+	exec, err := client.Compile().WithStableHLO([]byte(text.Print(p))).Done()
+	if err != nil {
+		return err
+	}
+	defer exec.Destroy()
+	ones := make([]float32, x.Len())
+	for i := range ones {
+		ones[i] = 1
+	}
+	lhs, err := toDevice(client, []hlo.Array{hlo.FromFloat32s(x.Dims, ones)})
+	if err != nil {
+		return err
+	}
+	defer destroy(lhs)
+	rhs, flat, err := client.NewSharedBuffer(dtypes.Float32, w.Dims)
+	if err != nil {
+		return err
+	}
+	defer rhs.Destroy()
+	return canary(flat.([]float32), func() ([]float64, error) {
+		results, err := exec.Execute(lhs[0], rhs).Done()
+		defer destroy(results)
+		if err != nil {
+			return nil, err
+		}
+		y, err := toHost(results[0])
+		return y.Float64s(), err
+	})
+}
