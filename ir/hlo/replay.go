@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Expand writes out what StableHLO does not have: each requantize becomes the operations on integers that it stands for.
-// A program without such operations is returned as it is. Large tables of shifts become weights, so that a run of the
+// Expand writes out what StableHLO does not have: each requantize becomes the integer operations that it stands for. A
+// program without such operations is returned as it is. Large tables of shifts become weights, so that a run of the
 // expanded program passes the weights of that one.
 func (p *Program) Expand() *Program {
 	if !slices.ContainsFunc(p.Ops, func(o Operation) bool { return o.Kind == KindRequantize }) {

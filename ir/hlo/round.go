@@ -73,8 +73,8 @@ func (q Requantize) limits() (lo, hi int64) {
 	return 0, hi
 }
 
-// Requant gives over(RS(v, shift)) exactly, for any shift and any width. It is one operation, which keeps the code range
-// for those who differentiate or count, until Program.Expand writes it out.
+// Requant gives over(RS(v, shift)) exactly, for any shift and any width. It is one operation, which keeps the code
+// range for those who differentiate or count, until Program.Expand writes it out.
 func (b *Builder) Requant(v Value, q Requantize) Value {
 	if _, ok := q.word(b, v); !ok || !b.shiftOK(v, q.Shift) || !b.codesOK(q) {
 		return Value{}

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Verify looks for the first mistake in a program: an operation whose operands, attributes, regions or result do not fit
-// its kind, or that reads what it cannot see. It is a *diag.Error with code L0810 at the place of the operation, or nil.
+// Verify looks for the first mistake in a program: an operation whose operands, attributes, regions or result do not
+// fit its kind, or that reads what it cannot see. It is a *diag.Error with code L0810 at the place of the operation, or
+// nil.
 func (p *Program) Verify() error {
 	r := replay{p: p, b: New(p.Name), values: make([]Value, len(p.Ops))}
 	s := scopes{p: p, seen: make([]bool, len(p.Ops))}
@@ -141,8 +142,8 @@ func one(axes []int) int {
 	return -1
 }
 
-// scopes checks what does not depend on the kind of an operation: which values it sees, and that its fields are those of
-// its kind.
+// scopes checks what does not depend on the kind of an operation: which values it sees, and that its fields are those
+// of its kind.
 type scopes struct {
 	p       *Program
 	seen    []bool // values that the operation at hand may read

@@ -20,8 +20,8 @@ import (
 // randomPrograms is how many programs TestRandomPrograms draws.
 const randomPrograms = 40
 
-// TestRandomPrograms draws programs of integers, with loops and requantizes, verifies them, and compares what XLA makes of
-// their text with what the graph gives that the reader makes of it.
+// TestRandomPrograms draws programs of integers, with loops and requantizes, verifies them, and compares what XLA makes
+// of their text with what the graph gives that the reader makes of it.
 func TestRandomPrograms(t *testing.T) {
 	loops, marks := 0, 0
 	for i := range randomPrograms {
