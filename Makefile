@@ -3,8 +3,12 @@
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
 .PHONY: help setup build wheel demo test long fuzz bench bench-alkaid gen replay lint fmt clean
-# PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...
+# PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...; changed is what the difference to main (or BASE) can
+# break.
 PKGS ?= ./...
+ifeq ($(PKGS),changed)
+override PKGS := $(shell BASE=$(BASE) scripts/changed)
+endif
 FUZZTIME ?= 60s
 
 help: ## lists the targets
