@@ -32,15 +32,15 @@ func (a *App) auto() *cobra.Command {
 		Long: "Measures what each layer loses in each format and what that saves in hardware, lets a knapsack over\n" +
 			"budgets propose mixed plans, measures those as a whole, and prints the front: accuracy against LUT, DSP\n" +
 			"and block RAM. The folder gets each plan of the front, and best.toml: the smallest share of the part that\n" +
-			"keeps the accuracy. Without labels, --sqnr says what the outputs must keep. Exit status 1 where nothing does.",
+			"keeps the accuracy. Without labels, --sqnr says what the outputs must keep. Exit status 1 if no plan does.",
 		Example: "  lathe auto model.onnx --inputs x.npz --labels y.npy --accuracy -0.5 --part xc7a35t -o plans",
 		Args:    exactly("MODEL")}
 	f.add(c, "fixed(3..8)", sizing...)
 	c.Flags().Lookup("parts").Hidden = true
 	c.Flags().Float64Var(&f.accuracy, "accuracy", -0.5,
-		"what to keep: -0.5 loses up to half a percent point against the float model, 0.95 keeps so much in any case")
+		"accuracy to keep: -0.5 is half a percent point below the float model, 0.95 is a share of the samples")
 	c.Flags().Float64Var(&f.sqnr, "sqnr", 30,
-		"what to keep without labels: decibels of the outputs against the float model")
+		"without labels: SQNR in dB of the outputs against the float model, to keep")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder for the plans")
 	c.Flags().BoolVar(&f.all, "all", false, "print all plans that were measured, not the front alone")
 	c.Flags().BoolVar(&f.separate, "separate", false,

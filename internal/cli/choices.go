@@ -26,12 +26,12 @@ type choiceFlags struct {
 func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	f.flags = c.Flags()
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	all.Float64Var(&f.fps, "fps", 0, "samples a second to reach, with the least hardware that does")
+	all.Float64Var(&f.fps, "fps", 0, "samples per second to reach, with the least hardware")
 	all.StringVar(&f.part, "part", "", "the FPGA, see lathe list targets: xc7a100t")
 	all.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
-	all.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two or four in one, chain to sum as well, "+
-		"none for LUTs, auto for what costs less")
-	all.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
+	all.StringVar(&f.dsp, "dsp", "", "multipliers: one (a DSP each), pack (two or four in a DSP), chain (DSPs that also "+
+		"sum), none (LUTs), auto (the cheaper)")
+	all.Float64Var(&f.clock, "clock", 0, "clock to aim at, in MHz; without it and a plan: 250")
 	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+
 		"token by token")
 	all.StringVar(&f.lengths, "lengths", "", "dynamic: each frame has its own number of tokens, up to --seq; else fixed")

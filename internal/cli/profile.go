@@ -23,7 +23,7 @@ func (a *App) profile() *cobra.Command {
 		Example: "  lathe profile model.onnx --inputs x.npz --html profile.html", Args: exactly("MODEL")}
 	s.add(c, false)
 	c.Flags().StringVar(&inputs, "inputs", "", "samples (.npz)")
-	c.Flags().IntVar(&samples, "samples", 0, "run the first so many samples only; 0: all")
+	c.Flags().IntVar(&samples, "samples", 0, "run only the first N samples; 0: all")
 	c.Flags().BoolVar(&channels, "channels", false, "print a row for each channel too")
 	c.Flags().StringVar(&html, "html", "", "write a page with plots into this file")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -32,9 +32,9 @@ func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 		"samples (.npz), which also calibrate unless --calibrate names others")
 	c.Flags().StringVar(&f.data.Labels, "labels", "",
 		"class numbers of the samples (.npy), for accuracy; without them SQNR only")
-	c.Flags().StringVar(&f.formats, "formats", formats, "formats to try: fixed(4),mxint8; fixed(4..8) are five of them")
+	c.Flags().StringVar(&f.formats, "formats", formats, "formats to try: fixed(4),mxint8; fixed(4..8) stands for five")
 	c.Flags().StringSliceVar(&f.parts, "parts", []string{"weight", "data"}, "what gets the format: weight, data or both")
-	c.Flags().IntVar(&f.data.Most, "samples", 0, "run the first so many samples only; 0: all")
+	c.Flags().IntVar(&f.data.Most, "samples", 0, "run only the first N samples; 0: all")
 	c.Flags().StringVar(&f.csv, "csv", "", "write the table into this file")
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the plot into this file")
 	c.Flags().StringVar(&f.html, "html", "", "write a page with plots into this file")

@@ -23,7 +23,7 @@ func (a *App) sweep() *cobra.Command {
 		Example: "  lathe sweep model.onnx --inputs x.npz --labels y.npy --formats 'fixed(3..8),mxint8'",
 		Args:    exactly("MODEL")}
 	f.add(c, "fixed(3..10),fixed(12),fixed(16)", sizing...)
-	c.Flags().BoolVar(&noCost, "no-cost", false, "measure no hardware, which takes time on large models")
+	c.Flags().BoolVar(&noCost, "no-cost", false, "predict no hardware: saves time on large models")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		formats, parts, err := f.check(c)
 		if err != nil {

@@ -39,8 +39,8 @@ func (a *App) verify() *cobra.Command {
 	var v verifyFlags
 	c := &cobra.Command{Use: "verify MODEL", Short: "test that ref, PJRT and the simulated hardware agree code by code",
 		Long: "Quantizes, emits, simulates with random stalls, and compares the reference, PJRT and the hardware code\n" +
-			"by code, on samples: a test, not a proof. Exit status 1 on a mismatch, naming node, index and values, and\n" +
-			"where samples follow each other more slowly than the plan asks for.",
+			"by code, on samples: a test, not a proof. Exit status 1 on a mismatch, which is named with node, index and\n" +
+			"values, or if samples follow each other more slowly than the plan asks for.",
 		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
 	v.add(c, true)
 	v.page.add(c)
@@ -67,7 +67,7 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f.IntVar(&v.prefill, "prefill", 0, "with --decode: tokens of the first sequence that come at once, the others one by "+
 		"one; default: a fifth")
 	f.StringVar(&v.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
-	f.IntVar(&v.second, "second", 2, "samples that also run in Icarus, by default only where that is quick; 0: none")
+	f.IntVar(&v.second, "second", 2, "samples that also run in Icarus, by default only if that is quick; 0: none")
 	f.IntVar(&v.gates, "gates", 0, "samples that also run through the netlist that Yosys makes of the design")
 }
 
