@@ -80,7 +80,9 @@ func (p *parser) word(path string, text *string, words []string) int {
 	if i := slices.Index(words, *text); i >= 0 {
 		return i
 	}
-	e := p.fail(path, "%s = %q: it is one of %s", path, *text, strings.Join(words, ", "))
+	last := len(words) - 1
+	e := p.fail(path, "%s = %q is unknown; use %s or %s", path[strings.LastIndex(path, ".")+1:], *text,
+		strings.Join(words[:last], ", "), words[last])
 	if near := diag.Nearest(*text, words); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	}

@@ -149,7 +149,7 @@ func TestPlanErrors(t *testing.T) {
 		{"[[quantize.rule]]\nname = \"a\"", "L0402", "p:1", "sets nothing"},
 		{"[[quantize.rule]]\nregex = \"(\"\nskip = true", "L0402", "p:2", "missing closing"},
 		{"[quantize]\nround = \"evn\"", "L0402", "p:2", `did you mean "even"?`},
-		{"[quantize]\noverflow = \"clip\"", "L0402", "p:2", "saturate, sym, wrap"},
+		{"[quantize]\noverflow = \"clip\"", "L0402", "p:2", "use saturate, sym or wrap"},
 		{"[quantize]\ncalibrate = \"kl\"", "L0402", "p:2", "mse, minmax, percentile"},
 		{"[quantize]\nround_weights = \"gptp\"", "L0402", "p:2", `did you mean "gptq"?`},
 		{"[quantize]\nsmooth = 1.5", "L0402", "p:2", "0.5 shares ranges evenly"},

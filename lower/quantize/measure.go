@@ -18,6 +18,8 @@ const (
 	measureSamples = 64
 	// coarse is the SQNR in dB of an output below which a plan without calibration data is worth a warning.
 	coarse = 20
+	// noise is the SQNR in dB below which the outputs say next to nothing of the model.
+	noise = 3
 	// fine is the one from which on calibration data would gain nothing that matters.
 	fine = 80
 )
@@ -64,16 +66,18 @@ func (s *stage) expect() {
 		}
 		other = other || o.Place && o.MaxErr > 0
 	}
-	keeps := "are exact"
+	are := "are exact"
 	switch {
+	case least < noise:
+		are = fmt.Sprintf("are noise (SQNR %.0f dB)", max(least, 0))
 	case !math.IsInf(least, 1):
-		keeps = fmt.Sprintf("keep %.0f dB against the float model", least)
+		are = fmt.Sprintf("have an SQNR of %.0f dB against the float model", least)
 	case other:
-		keeps = "are not all the classes of the float model"
+		are = "are not all the classes of the float model"
 	}
-	text := fmt.Sprintf("no calibration data: outputs %s on %d random samples", keeps, s.Report.Samples)
+	text := fmt.Sprintf("without calibration data the outputs of %d random samples %s", s.Report.Samples, are)
 	if least < fine || other {
-		text += "; some hundred real inputs do better: numpy.savez(\"calib.npz\", x), then --calibrate calib.npz"
+		text += "; pass some hundred real inputs: numpy.savez(\"calib.npz\", x), then --calibrate calib.npz"
 	}
 	if least < coarse {
 		s.Report.Warnings = slices.Insert(s.Report.Warnings, 0, text)

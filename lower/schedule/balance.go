@@ -145,12 +145,12 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	fps, limit := b.plan.Fold.FPS, b.limit()
 	least, slow := balance.Fastest(b.tried.Layers)
 	if limit < least {
-		n, room := b.tried.Nodes[slow], fmt.Sprintf("leave %d cycles each", limit)
+		n, room := b.tried.Nodes[slow], fmt.Sprintf("leaves %s per sample", pass.Cycles(limit))
 		if limit == 0 {
-			room = "are more than one a cycle"
+			room = "needs more than one sample per cycle"
 		}
-		e := n.Errorf("L0455", "%s samples a second at %g MHz %s; %s (%q) takes %s at least", plan.TOML(fps),
-			b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, pass.Cycles(least))
+		e := n.Errorf("L0455", "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(fps), room,
+			b.plan.Target.ClockMHz, n.Op.Name, n.Name, pass.Cycles(least))
 		if n.HW.Weights == "stream" {
 			e = e.WithNote("its weights come through %s, %d bits a cycle", memoryPort, n.HW.Port)
 		}
@@ -180,8 +180,8 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		if d.bottleneck(ii) == memoryPort {
 			hint = `raise axi_bits of [memory], say weights = "hold" for some layers, or ask for a lower rate`
 		}
-		return nil, "", diag.New("L0455", b.graph.Name, "%s samples a second leave %d cycles each; the design found "+
-			"takes %s, at %q", plan.TOML(fps), limit, plan.TOML(d.report.Interval()), d.bottleneck(ii)).
+		return nil, "", diag.New("L0455", b.graph.Name, "fps = %s leaves %s per sample; the design found takes %s, "+
+			"at %q", plan.TOML(fps), pass.Cycles(limit), plan.TOML(d.report.Interval()), d.bottleneck(ii)).
 			WithHint("%s", hint)
 	}
 	proof := "no folding is slower than this"

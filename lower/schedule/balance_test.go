@@ -160,7 +160,7 @@ func TestBalanceRules(t *testing.T) {
 
 func TestBalanceErrors(t *testing.T) {
 	_, _, err := balanced(t, "fps = 1e9")
-	wantError(t, err, "L0455", "more than one a cycle", "ask for at most fps = ")
+	wantError(t, err, "L0455", "needs more than one sample per cycle", "ask for at most fps = ")
 	_, _, err = balanced(t, "fps = 1e6\nmax_dsp = 3")
 	wantError(t, err, "L0456", "DSP more than max_dsp = 3", "the budget allows")
 	_, _, err = balanced(t, "fps = 1e6\nmax_lut = 10")
@@ -222,7 +222,7 @@ func TestBalancePixelACycle(t *testing.T) {
 			t.Errorf("%s: warnings: %q", c.dir, r.Warnings)
 		}
 		_, err = run(small, 4000000, "")
-		wantError(t, err, "L0455", "4000000 samples", "takes 64 cycles at least")
+		wantError(t, err, "L0455", "fps = 4000000 leaves 62 cycles per sample", "takes at least 64 cycles")
 	}
 }
 
