@@ -18,7 +18,8 @@ type precisionFlags struct {
 func (f *precisionFlags) add(c *cobra.Command, act string) {
 	f.command = c
 	c.Flags().StringVar(&f.act, "act", act, "inputs and computed values of a float model: fp32, bf16 or f16")
-	c.Flags().StringVar(&f.weight, "weight", "", "weights of a float model: fp32, bf16, f16 or mxint8; without it as --act says")
+	c.Flags().StringVar(&f.weight, "weight", "",
+		"weights of a float model: fp32, bf16, f16 or mxint8; without it as --act says")
 }
 
 // of reads the flags. They are about float models: error L0101 beside others that quantize.

@@ -35,7 +35,8 @@ func (a *App) report() *cobra.Command {
 	v.addSamples(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
 	c.Flags().StringVar(&title, "title", "", "headline; default: the name of the graph")
-	c.Flags().StringVar(&routed, "routed", "", "folder of the design, routed by lathe route: the page then shows rates at its clock")
+	c.Flags().StringVar(&routed, "routed", "",
+		"folder of the design, routed by lathe route: the page then shows rates at its clock")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err

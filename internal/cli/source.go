@@ -57,12 +57,13 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 
 // addTransformer adds what folders of Hugging Face leave open.
 func (s *sourceFlags) addTransformer(c *cobra.Command) {
-	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; default: as many as the "+
-		"arrays have, else 128 or the model's most; 1 with --past or --max-seq (emit-cuda --max-seq: 128 or half of the room)")
+	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; default: as many as the arrays "+
+		"have, else 128 or the model's most; 1 with --past or --max-seq (emit-cuda --max-seq: 128 or half of the room)")
 	c.Flags().StringSliceVar(&s.transformer.Inputs, "model-inputs", nil,
 		"inputs of a Hugging Face model: input_ids,attention_mask")
 	c.Flags().StringVar(&s.transformer.Task, "task", "", "head of a Hugging Face model: encoder, causal-lm, ...")
-	c.Flags().IntVar(&s.past, "past", -1, "use caches: keys and values of this many tokens are inputs, of all tokens outputs")
+	c.Flags().IntVar(&s.past, "past", -1,
+		"use caches: keys and values of this many tokens are inputs, of all tokens outputs")
 	c.Flags().IntVar(&s.transformer.Room, "max-seq", 0, "use caches with room for this many tokens; the graph writes "+
 		"its tokens into them")
 	s.given = c.Flags().Changed

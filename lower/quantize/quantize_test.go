@@ -84,7 +84,8 @@ func TestDefaultFormats(t *testing.T) {
 	if f := q.Find("fc2").Args[1].Type.Format.String(); f != "fixed(8,6)" {
 		t.Errorf("weights with one scale: %s", f)
 	}
-	if len(r.Notes) < 2 || !strings.HasPrefix(r.Notes[0], "without calibration data the outputs of 16 random samples have an SQNR of ") ||
+	const without = "without calibration data the outputs of 16 random samples have an SQNR of "
+	if len(r.Notes) < 2 || !strings.HasPrefix(r.Notes[0], without) ||
 		!strings.Contains(r.Notes[1], "interval analysis, input \"x\" in [-1, 1] by plan.toml:1") {
 		t.Errorf("notes: %q", r.Notes)
 	}
