@@ -2,6 +2,8 @@
 
 package ir
 
+import "lathe/ir/target"
+
 // Style is how a unit spends area and time.
 type Style uint8
 
@@ -69,6 +71,8 @@ type HW struct {
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
 	// share their data, "chain" DSPs of UltraScale+ that also sum, or "none", LUTs. "" is "one".
 	DSP string
+	// Part is the FPGA that the plan names, whose DSPs the products of the node fit; nil: it names none.
+	Part *target.Device
 	// Unit is the node whose unit computes this one too, in turn Turn of a sample, where layers share units; empty: its
 	// own, in turn 0. Back is the node that takes the result again as a second stream, in the next turn.
 	Unit string

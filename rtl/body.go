@@ -2,7 +2,10 @@
 
 package rtl
 
-import "lathe/rtl/netlist"
+import (
+	"lathe/ir/target"
+	"lathe/rtl/netlist"
+)
 
 // A Body is a module that is printed for one unit, since it is made of the unit's constants.
 type Body struct {
@@ -37,10 +40,10 @@ type Sums struct {
 }
 
 // facts are those of all that is inside.
-func (b *Body) facts() (f Facts, err error) {
+func (b *Body) facts(on *target.Family) (f Facts, err error) {
 	f = Facts{Latency: b.Latency, II: max(b.Beats, 1), Cost: b.Cost, Costed: true}
 	if b.End != nil {
-		end, err := b.End.Facts()
+		end, err := b.End.Facts(on)
 		if err != nil {
 			return f, err
 		}
@@ -49,7 +52,7 @@ func (b *Body) facts() (f Facts, err error) {
 	if b.Window == nil {
 		return f, nil
 	}
-	window, err := b.Window.Facts()
+	window, err := b.Window.Facts(on)
 	return Facts{Latency: f.Latency + window.Latency, II: max(window.II, 1), Cost: f.Cost.Add(window.Cost),
 		Costed: window.Costed}, err
 }

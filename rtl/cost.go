@@ -14,9 +14,10 @@ import (
 	"sync"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 )
 
-// Cost is what a module is expected to take on UltraScale+ as Yosys counts it, without that of a routed design.
+// Cost is what a module is expected to take on a family of FPGAs as Yosys counts it, without that of a routed design.
 // BRAM counts blocks of 18 Kbit: a block of 36 Kbit is two. URAM counts blocks of 288 Kbit, 4096 words of 72 bits.
 type Cost struct {
 	LUT  int `json:"lut"`
@@ -40,6 +41,7 @@ func (c Cost) Times(n int) Cost {
 // Every line is optional; a module without any is not modelled.
 type costs struct {
 	lut, ff, dsp, bram, uram, parts Expr
+	lut4                            Expr // in place of lut, of families whose LUTs have four inputs; may be missing
 	stated                          bool
 	locals                          []ParamDecl         // integer localparams of the body
 	lets                            []ParamDecl         // names that only these lines and those of the flow use
@@ -53,8 +55,8 @@ type Instance struct {
 }
 
 var (
-	factRE  = regexp.MustCompile(`(?m)^(let|flow|front|turns|lut|ff|dsp|bram|uram|parts):`)
-	fieldRE = regexp.MustCompile(`\b(let|flow|front|turns|lut|ff|dsp|bram|uram|parts):`)
+	factRE  = regexp.MustCompile(`(?m)^(let|flow|front|turns|lut|lut4|ff|dsp|bram|uram|parts):`)
+	fieldRE = regexp.MustCompile(`\b(let|flow|front|turns|lut|lut4|ff|dsp|bram|uram|parts):`)
 	localRE = regexp.MustCompile(`\blocalparam\s+integer\s+(\w+)\s*=\s*([^;]*);`)
 	usedRE  = regexp.MustCompile(`\b(\w+)\s+(?:#\s*\(|(\w+)\s*\()`)
 	nameRE  = regexp.MustCompile(`^\s*(\w+)\s*\(`)
@@ -112,8 +114,8 @@ func (h *Header) fact(field, text string) error {
 		h.front = e
 	default:
 		h.costs.stated = true
-		*map[string]*Expr{"lut": &h.costs.lut, "ff": &h.costs.ff, "dsp": &h.costs.dsp, "bram": &h.costs.bram,
-			"uram": &h.costs.uram, "parts": &h.costs.parts}[field] = e
+		*map[string]*Expr{"lut": &h.costs.lut, "lut4": &h.costs.lut4, "ff": &h.costs.ff, "dsp": &h.costs.dsp,
+			"bram": &h.costs.bram, "uram": &h.costs.uram, "parts": &h.costs.parts}[field] = e
 	}
 	return nil
 }
@@ -154,10 +156,11 @@ func (h *Header) parseBody(body string) {
 // Costed says whether the header states what the module costs.
 func (h *Header) Costed() bool { return h.costs.stated }
 
-// Cost evaluates the cost lines of the module and of all inside it under the given parameters. Error L0655 for a
-// module, here or inside, that states none; L0603 where an expression cannot be evaluated.
-func (h *Header) Cost(set []Param) (Cost, error) {
-	return h.cost(h.scope(set))
+// Cost evaluates the cost lines of the module and of all inside it under the given parameters, for a family; nil is
+// UltraScale+. Error L0655 for a module, here or inside, that states none; L0603 where an expression cannot be
+// evaluated.
+func (h *Header) Cost(set []Param, f *target.Family) (Cost, error) {
+	return h.cost(h.scope(set), techOf(f))
 }
 
 // scope is the values of the parameters: set, completed by the declared defaults, texts as codes.
@@ -194,16 +197,21 @@ func (h *Header) derive(env map[string]int) {
 // textCode stands for a text in expressions, which only compare texts.
 func textCode(quoted string) int { return 1<<40 + int(crc32.ChecksumIEEE([]byte(quoted))) }
 
-func (h *Header) cost(env map[string]int) (Cost, error) {
+func (h *Header) cost(env map[string]int, t tech) (Cost, error) {
 	if !h.costs.stated {
 		return Cost{}, diag.New("L0655", "", "module %s does not state what it costs", h.Name)
 	}
+	maps.Copy(env, t.names)
 	h.derive(env)
 	var c Cost
+	lut := h.costs.lut
+	if t.four && h.costs.lut4.tree != nil {
+		lut = h.costs.lut4
+	}
 	for _, f := range []struct {
 		e    Expr
 		into *int
-	}{{h.costs.lut, &c.LUT}, {h.costs.ff, &c.FF}, {h.costs.dsp, &c.DSP}, {h.costs.bram, &c.BRAM},
+	}{{lut, &c.LUT}, {h.costs.ff, &c.FF}, {h.costs.dsp, &c.DSP}, {h.costs.bram, &c.BRAM},
 		{h.costs.uram, &c.URAM}} {
 		if f.e.tree == nil {
 			continue
@@ -217,7 +225,7 @@ func (h *Header) cost(env map[string]int) (Cost, error) {
 	if h.costs.parts.tree == nil {
 		return c, nil
 	}
-	inside, err := h.parts(h.costs.parts.tree, env)
+	inside, err := h.parts(h.costs.parts.tree, env, t)
 	return c.Add(inside), err
 }
 
@@ -229,10 +237,10 @@ func (h *Header) blame(err error) error {
 }
 
 // parts evaluates a sum of instances: a + b, n * a, c ? a : b, sum(i, from, to, a), and instance names.
-func (h *Header) parts(tree ast.Expr, env map[string]int) (Cost, error) {
+func (h *Header) parts(tree ast.Expr, env map[string]int, t tech) (Cost, error) {
 	switch x := tree.(type) {
 	case *ast.ParenExpr:
-		return h.parts(x.X, env)
+		return h.parts(x.X, env, t)
 	case *ast.BasicLit:
 		return Cost{}, nil // 0: nothing in this case
 	case *ast.BinaryExpr:
@@ -244,33 +252,33 @@ func (h *Header) parts(tree ast.Expr, env map[string]int) (Cost, error) {
 			if n == 0 {
 				return Cost{}, nil
 			}
-			c, err := h.parts(x.Y, env)
+			c, err := h.parts(x.Y, env, t)
 			return c.Times(n), err
 		}
-		a, err := h.parts(x.X, env)
+		a, err := h.parts(x.X, env, t)
 		if err != nil {
 			return a, err
 		}
-		b, err := h.parts(x.Y, env)
+		b, err := h.parts(x.Y, env, t)
 		return a.Add(b), err
 	case *ast.CallExpr:
-		return h.choice(x, env)
+		return h.choice(x, env, t)
 	case *ast.Ident:
-		return h.instance(x.Name, env)
+		return h.instance(x.Name, env, t)
 	case *ast.SelectorExpr:
 		if m, ok := x.X.(*ast.Ident); ok {
-			return h.instance(m.Name+"."+x.Sel.Name, env)
+			return h.instance(m.Name+"."+x.Sel.Name, env, t)
 		}
 	}
 	return Cost{}, h.blame(diag.New("L0603", "", "unsupported construct in parts"))
 }
 
-func (h *Header) choice(x *ast.CallExpr, env map[string]int) (Cost, error) {
+func (h *Header) choice(x *ast.CallExpr, env map[string]int, t tech) (Cost, error) {
 	chosen, err := h.chosen(x, env)
 	if err != nil {
 		return Cost{}, err
 	}
-	return h.parts(chosen, env)
+	return h.parts(chosen, env, t)
 }
 
 // chosen is the side of c ? a : b that env chooses.
@@ -290,16 +298,16 @@ func (h *Header) chosen(x *ast.CallExpr, env map[string]int) (ast.Expr, error) {
 }
 
 // instance is the cost of one instance.
-func (h *Header) instance(name string, env map[string]int) (Cost, error) {
+func (h *Header) instance(name string, env map[string]int, t tech) (Cost, error) {
 	sub, inner, err := h.inside(name, env)
 	if err != nil {
 		return Cost{}, err
 	}
-	key := sub.valuesOf(inner)
+	key := t.name + " " + sub.valuesOf(inner)
 	if c, known := partCosts.Load(key); known {
 		return c.(Cost), nil
 	}
-	c, err := sub.cost(inner)
+	c, err := sub.cost(inner, t)
 	if err != nil {
 		return c, h.blame(err)
 	}

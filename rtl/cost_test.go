@@ -20,7 +20,7 @@ func cost(t *testing.T, module string, pairs ...string) Cost {
 	for i := 0; i < len(pairs); i += 2 {
 		set = append(set, Param{Name: pairs[i], Value: pairs[i+1]})
 	}
-	c, err := h.Cost(set)
+	c, err := h.Cost(set, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestCostErrors(t *testing.T) {
 			"  stream_skid #(.WIDTH(W)) u_skid ();\nendmodule\n"
 		h, err := ReadHeader(File{Name: "m.sv", Data: []byte(text)})
 		if err == nil {
-			_, err = h.Cost(nil)
+			_, err = h.Cost(nil, nil)
 		}
 		if diag.CodeOf(err) != code {
 			t.Errorf("%q: %v, want %s", body, err, code)
@@ -119,7 +119,7 @@ func TestUltra(t *testing.T) {
 	for _, width := range []int{16 * 8 * 8, 16 * 8 * 8, 16 * 8 * 8, 16 * 8 * 8, 16 * 32 * 8, 16 * 32 * 8} {
 		o := &Outside{Module: "mem_hold", Width: width, Depth: 288, Sets: 12, Sweeps: 197, Port: 128, Burst: 16, Buffer: 32,
 			Style: "ultra"}
-		c, err := o.cost()
+		c, err := o.cost(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func TestLibrary(t *testing.T) {
 			text := string(files[len(files)-1].Data)
 			checkText(t, text)
 			checkHeader(t, h, text)
-			if _, err := h.Cost(nil); err != nil {
+			if _, err := h.Cost(nil, nil); err != nil {
 				t.Error(err) // every module states what it costs
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 )
 
 // Outside are the weights of a unit that lie in a memory outside of the design. The unit's module then has ports for
@@ -169,12 +170,12 @@ func (o *Outside) Bytes() int { return o.Sets * o.stride() }
 func (o *Outside) stride() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
 
 // cost is what fetches the words.
-func (o *Outside) cost() (Cost, error) {
+func (o *Outside) cost(f *target.Family) (Cost, error) {
 	h, err := Lookup(o.Module)
 	if err != nil {
 		return Cost{}, err
 	}
-	return h.Cost(o.Params())
+	return h.Cost(o.Params(), f)
 }
 
 // ReadPort is what all comes through that lies in a memory outside: so many weights, and behind them caches, ask it for
@@ -286,12 +287,12 @@ func (c *Cache) Sequence() (beats int) {
 func (c *Cache) Writes() int { return c.Groups * c.Beats * max(c.Slot()*8/c.Port, 1) }
 
 // cost is what writes and fetches.
-func (c *Cache) cost() (Cost, error) {
+func (c *Cache) cost(f *target.Family) (Cost, error) {
 	h, err := Lookup("mem_cache")
 	if err != nil {
 		return Cost{}, err
 	}
-	return h.Cost(c.Params())
+	return h.Cost(c.Params(), f)
 }
 
 // WritePort is what all caches in a memory outside are written through: clients that put beats of so many bits, in a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 )
 
 // Unit is what an op returns as its hardware: a library module, or a module of its own; a node without either is only a
@@ -52,30 +53,31 @@ func (u *Unit) Kind() string {
 	return "table"
 }
 
-// Facts evaluates what the headers of the unit's modules say; a wire takes nothing. Errors as Lookup, Values and Eval.
-func (u *Unit) Facts() (f Facts, err error) {
+// Facts evaluates what the headers of the unit's modules say, of cells for a family, nil for UltraScale+; a wire takes
+// nothing. Errors as Lookup, Values and Eval.
+func (u *Unit) Facts(on *target.Family) (f Facts, err error) {
 	switch {
 	case u.Body != nil:
-		return u.Body.facts()
+		return u.Body.facts(on)
 	case u.Module == "":
 		return f, nil
 	}
-	f, err = moduleFacts(u.Module, u.Params)
+	f, err = moduleFacts(u.Module, u.Params, on)
 	if err == nil && u.Weights != nil && f.Costed {
 		var cost Cost
-		cost, err = u.Weights.cost()
+		cost, err = u.Weights.cost(on)
 		f.Cost = f.Cost.Add(cost)
 	}
 	if err == nil && u.Cache != nil && f.Costed {
 		var cost Cost
-		cost, err = u.Cache.cost()
+		cost, err = u.Cache.cost(on)
 		f.Cost = f.Cost.Add(cost)
 	}
 	return f, err
 }
 
 // moduleFacts are those of a library module.
-func moduleFacts(module string, params []Param) (f Facts, err error) {
+func moduleFacts(module string, params []Param, on *target.Family) (f Facts, err error) {
 	header, err := Lookup(module)
 	if err != nil {
 		return f, err
@@ -89,7 +91,7 @@ func moduleFacts(module string, params []Param) (f Facts, err error) {
 	if !header.Costed() {
 		return f, nil
 	}
-	f.Cost, err = header.Cost(params)
+	f.Cost, err = header.Cost(params, on)
 	if diag.CodeOf(err) == "L0655" { // something inside states none
 		return f, nil
 	}

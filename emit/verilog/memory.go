@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/emit"
+	"lathe/ir/target"
 	"lathe/ir/unit"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
@@ -55,17 +56,25 @@ func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
 	return regions, nil
 }
 
+// unitsFor holds no plans yet, for a part; UltraScale+ where that is unknown or none.
+func unitsFor(part string) *unit.Cache {
+	if d, err := target.Find(part); err == nil {
+		return &unit.Cache{Part: d}
+	}
+	return &unit.Cache{}
+}
+
 // portCost fills in what the port takes.
 func (b *builder) portCost() error {
 	m := b.design.Memory
 	if m == nil {
 		return nil
 	}
-	f, err := b.readPort().Facts()
+	f, err := b.readPort().Facts(b.units.Part.Technology())
 	if m.Cost = f.Cost; err != nil || m.Cache == nil {
 		return err
 	}
-	f, err = rtl.WritePort(b.cached, m.Bits, b.outside()).Facts()
+	f, err = rtl.WritePort(b.cached, m.Bits, b.outside()).Facts(b.units.Part.Technology())
 	m.Cost = m.Cost.Add(f.Cost)
 	return err
 }

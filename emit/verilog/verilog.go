@@ -98,7 +98,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	b := &builder{graph: units, turns: turnsOf(g, units), back: map[string]string{}, units: o.Units,
 		byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	if b.units == nil {
-		b.units = &unit.Cache{}
+		b.units = unitsFor(o.Part)
 	}
 	b.design = &emit.Design{Name: g.Name, Top: top, Single: singleOf(top, o), Core: top + "_core",
 		Version: o.Version, Part: o.Part, ClockMHz: o.ClockMHz, StreamMHz: o.StreamMHz, Balance: o.Balance,

@@ -96,8 +96,10 @@ func Check(ctx context.Context, env Env) []Finding {
 		}
 		all = append(all, p.check(ctx, there))
 	}
+	seen := map[*target.Router]bool{nil: true}
 	for _, f := range target.Families() {
-		if f.Router != nil {
+		if !seen[f.Router] {
+			seen[f.Router] = true
 			all = append(all, nextpnr(env, f.Router))
 		}
 	}

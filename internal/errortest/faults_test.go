@@ -328,7 +328,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 		h, err := rtl.ReadHeader(rtl.File{Name: "m.sv",
 			Data: []byte("// m: a module.\n//   latency: 0   ii: 1   order: any\nmodule m (\n  input wire clk\n);\n")})
 		if err == nil {
-			_, err = h.Cost(nil)
+			_, err = h.Cost(nil, nil)
 		}
 		return err
 	},

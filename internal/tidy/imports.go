@@ -16,7 +16,8 @@ const module = "lathe/"
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
 	{"internal/diag", "internal/atomicfile", "internal/workers"},
-	{"ir/dense", "ir/target", "rtl", "ir/hlo", "internal/npz", "internal/parser", "cuda/ptx"},
+	{"ir/target"},
+	{"ir/dense", "rtl", "ir/hlo", "internal/npz", "internal/parser", "cuda/ptx"},
 	{"ir/format"},
 	{"cuda"},
 	{"ir"},

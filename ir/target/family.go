@@ -80,16 +80,20 @@ var (
 	ecp5 = &Family{Name: "ecp5", Vendor: "Lattice", Inputs: 4,
 		DSP:    DSP{Cell: "MULT18X18D", A: 18, B: 18, Least: 4},
 		Memory: Memory{Kbit: 18, Wide: 36, LUTs: true},
-		Yosys:  Yosys{Synth: "synth_ecp5", Apart: "-noflatten", NoDSP: "-nodsp"},
+		Yosys:  Yosys{Synth: "synth_ecp5", Count: "-nowidelut", Apart: "-noflatten", NoDSP: "-nodsp"},
 		Router: ecp5Router}
 	ice40 = &Family{Name: "ice40", Vendor: "Lattice", Inputs: 4,
 		DSP:    DSP{Cell: "SB_MAC16", A: 16, B: 16, P: 32, Least: 11},
 		Memory: Memory{Kbit: 4, Wide: 16},
 		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
 		Router: ice40Router}
+	ice40hx = &Family{Name: "ice40-hx", Vendor: "Lattice", Inputs: 4, // which has no multipliers
+		Memory: Memory{Kbit: 4, Wide: 16},
+		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
+		Router: ice40Router}
 	gowin = &Family{Name: "gowin", Vendor: "Gowin", Inputs: 4, // Yosys 0.23 infers no MULT18X18
 		Memory: Memory{Kbit: 18, Wide: 36, LUTs: true},
-		Yosys:  Yosys{Synth: "synth_gowin", Count: "-noiopads", Apart: "-noflatten"},
+		Yosys:  Yosys{Synth: "synth_gowin", Count: "-noiopads -nowidelut", Apart: "-noflatten"},
 		Router: gowinRouter}
 )
 
@@ -104,4 +108,4 @@ func amd(family string) Yosys {
 func (f *Family) Vivado() bool { return f.Vendor == "AMD" }
 
 // Families lists the technologies.
-func Families() []*Family { return []*Family{series7, ultraScalePlus, ecp5, ice40, gowin} }
+func Families() []*Family { return []*Family{series7, ultraScalePlus, ecp5, ice40, ice40hx, gowin} }

@@ -32,6 +32,23 @@ type Device struct {
 // RAM36 is the block RAM in units of 36 Kbit.
 func (d *Device) RAM36() float64 { return float64(d.BRAM*d.Family.Memory.Kbit) / 36 }
 
+// LUTsPerDSP is what a DSP is worth in LUTs, by how many of both the device has; that of a ZU9EG, 108, for a nil one,
+// and where there are no DSPs.
+func (d *Device) LUTsPerDSP() int {
+	if d == nil || d.DSP == 0 {
+		return 108
+	}
+	return d.LUT / d.DSP
+}
+
+// Technology is the family of the device; that of Default for a nil one.
+func (d *Device) Technology() *Family {
+	if d == nil {
+		return Usual()
+	}
+	return d.Family
+}
+
 // Routed says that open tools place and route the device.
 func (d *Device) Routed() bool { return d.Family.Router != nil }
 
@@ -40,6 +57,9 @@ const CodeUnknown = "L0413"
 
 // Default is the part that a plan without [target] part means.
 const Default = "xcku5p-ffvb676-2-e"
+
+// Usual is the family of Default.
+func Usual() *Family { return ultraScalePlus }
 
 // All lists the devices, small ones first within a family.
 func All() []Device {
@@ -69,7 +89,7 @@ func All() []Device {
 		e("85k", "LFE5U-85F", 83_640, 156, 208, 205),
 		{Name: "ice40-up5k", Sold: "iCE40UP5K", Series: "iCE40", Family: ice40, LUT: 5_280, FF: 5_280, DSP: 8, BRAM: 30,
 			Pins: 39, Place: "--up5k --package sg48", Synth: "-device u -dsp"},
-		{Name: "ice40-hx8k", Sold: "iCE40HX8K", Series: "iCE40", Family: ice40, LUT: 7_680, FF: 7_680, BRAM: 32, Pins: 206,
+		{Name: "ice40-hx8k", Sold: "iCE40HX8K", Series: "iCE40", Family: ice40hx, LUT: 7_680, FF: 7_680, BRAM: 32, Pins: 206,
 			Place: "--hx8k --package ct256", Synth: "-device hx"},
 		{Name: "gowin-gw1nr-9", Sold: "GW1NR-LV9QN88PC6/I5", Series: "Gowin", Family: gowin, LUT: 8_640, FF: 6_480, DSP: 20,
 			BRAM: 26, Place: "--device GW1NR-LV9QN88PC6/I5 --vopt family=GW1N-9C", Sites: "52 10 11 13"},

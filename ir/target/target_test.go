@@ -98,7 +98,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{Default, false, false, "synth_xilinx -family xcup -top t -noiopad -noclkbuf -nowidelut"},
 		{"xc7a35t", true, true, "synth_xilinx -family xc7 -top t -noiopad -noclkbuf -nowidelut -nodsp -flatten"},
-		{"ecp5-85k", false, true, "synth_ecp5 -top t -nodsp -noflatten"},
+		{"ecp5-85k", false, true, "synth_ecp5 -top t -nowidelut -nodsp -noflatten"},
 		{"ice40-up5k", true, false, "synth_ice40 -device u -dsp -top t"},
 	} {
 		d, err := Find(c.part)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lathe/ir"
+	"lathe/ir/target"
 	"lathe/rtl"
 )
 
@@ -19,6 +20,9 @@ import (
 // A node is known by its name, and its plan is taken again where everything that the RTL column may read is as it was:
 // operation, attributes, types, hardware, constants, and what feeds it. Copies of one graph therefore share plans.
 type Cache struct {
+	// Part is the FPGA for which cells are predicted, set before the first use; nil: UltraScale+.
+	Part *target.Device
+
 	mu    sync.Mutex
 	known map[key][]*planned
 }
@@ -58,7 +62,7 @@ func (c *Cache) Facts(n *ir.Node) (rtl.Facts, error) {
 	if p.err != nil || p.unit == nil {
 		return rtl.Facts{}, p.err
 	}
-	p.weigh.Do(func() { p.facts, p.factsErr = p.unit.Facts() })
+	p.weigh.Do(func() { p.facts, p.factsErr = p.unit.Facts(c.Part.Technology()) })
 	return p.facts, p.factsErr
 }
 

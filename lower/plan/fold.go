@@ -10,6 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/dot"
+	"lathe/ir/target"
 	"lathe/rtl/cmvm"
 )
 
@@ -50,6 +51,8 @@ type Fold struct {
 	// From is the plan line of Mode.
 	From  string
 	Rules []*FoldRule
+	// Part is that of [target], if the plan names one: its cells are predicted, and products fit its DSPs; nil: none.
+	Part *target.Device
 	// DSP holds where no rule sets it.
 	DSP string
 	// Memory is where weights live.
@@ -97,6 +100,9 @@ type FoldRule struct {
 }
 
 func (p *parser) fold(f *file, out *Fold) {
+	if f.Target.Part != nil {
+		out.Part = p.fpga
+	}
 	out.Mode = ModeWords[p.word("fold.mode", f.Fold.Mode, ModeWords)]
 	if f.Fold.Mode != nil {
 		out.From = p.at.pos("fold.mode") + fmt.Sprintf(" [fold] mode = %q", *f.Fold.Mode)

@@ -223,3 +223,33 @@ func FuzzParsePlan(f *testing.F) {
 		}
 	})
 }
+
+// TestPlanFollowsPart: a part that is named says what stands in front of carries, and whose DSPs products fit.
+func TestPlanFollowsPart(t *testing.T) {
+	for _, c := range []struct {
+		text, part string
+		luts       int
+	}{
+		{"", "", 6},
+		{"[target]\npart = \"ecp5-85k\"", "ecp5-85k", 4},
+		{"[target]\npart = \"ecp5-85k\"\n[unroll]\nfamily = \"lut6\"", "ecp5-85k", 6},
+		{"[target]\npart = \"xc7a35t\"", "xc7a35t", 6},
+		{"[unroll]\nfamily = \"lut4\"", "", 4},
+	} {
+		p, err := Parse("p", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := ""
+		if p.Fold.Part != nil {
+			part = p.Fold.Part.Name
+		}
+		if part != c.part || p.Fold.Sums.LUT != c.luts {
+			t.Errorf("%s: part %q, LUTs of %d inputs", c.text, part, p.Fold.Sums.LUT)
+		}
+	}
+	text := "[target]\npart = \"ecp5-85k\"\n[fold]\ndsp = \"chain\""
+	if _, err := Parse("p", []byte(text)); diag.CodeOf(err) != "L0402" {
+		t.Errorf("a chain on ECP5: %v", err)
+	}
+}

@@ -112,7 +112,8 @@ func (b *balancer) weights() balance.Weights {
 		return 1 / float64(max(all, 1))
 	}
 	return balance.Weights{LUT: share(budget.LUT, dev.LUT), FF: share(b.plan.Fold.MaxFF, dev.FF) / 2,
-		DSP: share(budget.DSP, dev.DSP), BRAM: share(budget.BRAM, dev.BRAM) / 2, URAM: share(budget.URAM, dev.URAM)}
+		DSP: share(budget.DSP, dev.DSP), BRAM: share(budget.BRAM, dev.BRAM) / 2, URAM: share(budget.URAM, dev.URAM),
+		Family: b.plan.Fold.Part.Technology()}
 }
 
 // raised makes what is over budget count for more.

@@ -63,6 +63,10 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
+	if o.Units == nil {
+		o.Units = &unit.Cache{}
+	}
+	o.Units.Part = plan.Fold.Part
 	if err := cacheOutside(g, plan); err != nil {
 		return nil, nil, err
 	}

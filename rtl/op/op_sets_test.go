@@ -21,7 +21,7 @@ func inSets(t *testing.T, units []rtltest.Bench, sweeps int, more ...rtl.Param) 
 	t.Helper()
 	b := units[0]
 	params := append(append([]rtl.Param(nil), b.Params...), more...)
-	facts, err := (&rtl.Unit{Module: b.Module, Params: params}).Facts()
+	facts, err := (&rtl.Unit{Module: b.Module, Params: params}).Facts(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func P(name string, value int) rtl.Param { return rtl.Param{Name: name, Value: s
 // Body is the module that is printed for a unit, under a name, with the header that a bench reads.
 func Body(t *testing.T, name string, u *rtl.Unit) rtl.File {
 	t.Helper()
-	facts, err := u.Facts()
+	facts, err := u.Facts(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 		b.End, b.Latency, b.Sums.Registers = end, 0, b.Sums.Registers+b.Sums.Live[0]
 		b.Sums.Live = slices.Insert(b.Sums.Live, 0, b.Sums.Live[0]) // the registers of the input
 	}
-	facts, err := end.Facts()
+	facts, err := end.Facts(nil)
 	if err != nil {
 		return nil, err
 	}

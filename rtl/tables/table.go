@@ -26,7 +26,7 @@ type Table struct {
 // Unit is the table as hardware: logic in front of the registers at the output. Errors as rtl.Lookup.
 func (t *Table) Unit() (*rtl.Unit, error) {
 	width := t.Lanes * t.Out
-	skid, err := rtl.NewUnit("stream_skid", "WIDTH", width).Facts()
+	skid, err := rtl.NewUnit("stream_skid", "WIDTH", width).Facts(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -242,7 +242,7 @@ func holdCosts(t *testing.T, dir string, modules []single, share int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := h.Cost(m.params())
+		p, err := h.Cost(m.params(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

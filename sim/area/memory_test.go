@@ -42,7 +42,7 @@ func TestMemoryBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := h.Cost(m.params())
+		p, err := h.Cost(m.params(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,6 @@ const codedBits = 8
 // lowBits is how many bits weights have at most that take no multipliers.
 const lowBits = 4
 
-// LUTsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
-const LUTsPerDSP = 108
-
 // LUTsPerBlock is what a block of 18 Kbit is worth in LUTs: mem_rom takes it where a ROM of LUTs would cost more.
 const LUTsPerBlock = 129
 
@@ -125,8 +122,8 @@ func productsCost(n *ir.Node, lanes int, x, w factor, low bool) (int, error) {
 	case low:
 		u.With("MULT", "low")
 	}
-	f, err := u.Facts()
-	return f.Cost.LUT + LUTsPerDSP*f.Cost.DSP, err
+	f, err := u.Facts(n.HW.Part.Technology())
+	return f.Cost.LUT + n.HW.Part.LUTsPerDSP()*f.Cost.DSP, err
 }
 
 // shiftWeights is the plan whose weights are already shifted. Where channels have steps of their own, their sums are
@@ -160,27 +157,28 @@ func (m *exactSum) canShift(n *ir.Node, w widths) bool {
 // cheaper is the unit of n with shifted weights, if that costs less than u.
 func (m *exactSum) cheaper(n *ir.Node, f Front, u *rtl.Unit) (*rtl.Unit, error) {
 	m, w := m.shifted()
-	if n.HW.DSP == "chain" && m.chainCause(w) != "" {
+	if n.HW.DSP == "chain" && m.chainCause(n, w) != "" {
 		return u, nil
 	}
 	v, err := m.unit(n, f, w, true)
 	if err != nil {
 		return u, nil
 	}
-	before, err := unitCost(u)
+	before, err := unitCost(n, u)
 	if err != nil {
 		return nil, err
 	}
-	after, err := unitCost(v)
+	after, err := unitCost(n, v)
 	if after < before {
 		u = v
 	}
 	return u, err
 }
 
-// unitCost weighs a unit in LUTs; a device has two flip-flops for each, and LUTs of a block's bits are LUTsPerBlock.
-func unitCost(u *rtl.Unit) (int, error) {
-	f, err := u.Facts()
+// unitCost weighs the unit of n in LUTs; a device has two flip-flops for each, and LUTs of a block's bits are
+// LUTsPerBlock.
+func unitCost(n *ir.Node, u *rtl.Unit) (int, error) {
+	f, err := u.Facts(n.HW.Part.Technology())
 	c := f.Cost
-	return c.LUT + c.FF/2 + LUTsPerDSP*c.DSP + LUTsPerBlock*c.BRAM, err
+	return c.LUT + c.FF/2 + n.HW.Part.LUTsPerDSP()*c.DSP + LUTsPerBlock*c.BRAM, err
 }

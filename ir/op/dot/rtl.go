@@ -15,26 +15,28 @@ import (
 	"lathe/rtl"
 )
 
-// PackWidths says why no two products share a DSP, by the widths of data and weights.
-func PackWidths(x int, signed bool, w int) string {
+// PackWidths says why no two products share a DSP of n, by the widths of data and weights.
+func PackWidths(n *ir.Node, x int, signed bool, w int) string {
+	d := n.HW.Part.Technology().DSP
 	factor := x + rtl.Flag(!signed)
 	switch {
 	case min(factor, w) < 2 || x+w < 9:
 		return fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
-	case factor > 18 || x+2*w+1 > 27:
+	case factor > d.B || x+2*w+1 > d.A:
 		return fmt.Sprintf("two products of %d bits by weights of %d do not fit into one DSP", x, w)
 	}
 	return ""
 }
 
-// Shared is how many products share a DSP where plans pack, and why none do: four of few bits, or two.
-func Shared(x int, signed bool, w int) (lanes int, cause string) {
+// Shared is how many products share a DSP of n where plans pack, and why none do: four of few bits, or two.
+func Shared(n *ir.Node, x int, signed bool, w int) (lanes int, cause string) {
+	wide := n.HW.Part.Technology().DSP.A
 	switch {
 	case x+w >= 9:
-		return 2, PackWidths(x, signed, w)
+		return 2, PackWidths(n, x, signed, w)
 	case min(x+rtl.Flag(!signed), w) < 2:
 		return 4, fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
-	case 3*(x+w)-rtl.Flag(3*x+4*w > 27)+w > 27:
+	case 3*(x+w)-rtl.Flag(3*x+4*w > 27)+w > wide:
 		return 4, fmt.Sprintf("four products of %d bits by weights of %d do not fit into one DSP", x, w)
 	}
 	return 4, ""
@@ -124,14 +126,15 @@ func (m *exactSum) DSPCause(n *ir.Node, how string) (lanes int, cause string, er
 		return 0, "products by signs take LUTs, not DSPs", nil
 	}
 	if how == "pack" {
-		lanes, cause := Shared(m.data.ints.W, m.data.ints.Signed, w.weight)
+		lanes, cause := Shared(n, m.data.ints.W, m.data.ints.Signed, w.weight)
 		return lanes, cause, nil
 	}
-	return 1, m.chainCause(w), nil
+	return 1, m.chainCause(n, w), nil
 }
 
 // chainCause says why products are not summed in DSPs.
-func (m *exactSum) chainCause(w widths) string {
+func (m *exactSum) chainCause(n *ir.Node, w widths) string {
+	d := n.HW.Part.Technology().DSP
 	x, sum := m.data.ints.W+rtl.Flag(!m.data.ints.Signed), m.tBits
 	if w.psh > 0 {
 		sum = max(m.dotBits, w.bias)
@@ -139,10 +142,10 @@ func (m *exactSum) chainCause(w widths) string {
 	switch {
 	case w.weight <= lowBits || m.data.ints.W < 2:
 		return fmt.Sprintf("products of %d bits by weights of %d take LUTs", m.data.ints.W, w.weight)
-	case max(x, w.weight) > 27 || min(x, w.weight) > 18:
+	case max(x, w.weight) > d.A || min(x, w.weight) > d.B:
 		return fmt.Sprintf("products of %d bits by weights of %d do not fit into one DSP", m.data.ints.W, w.weight)
-	case max(sum, w.bias) > 48:
-		return fmt.Sprintf("the sums have %d bits, those of a DSP 48", max(sum, w.bias))
+	case max(sum, w.bias) > d.P:
+		return fmt.Sprintf("the sums have %d bits, those of a DSP %d", max(sum, w.bias), d.P)
 	}
 	return ""
 }

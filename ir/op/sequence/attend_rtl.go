@@ -159,7 +159,7 @@ func productDSPCause(n *ir.Node, how string) (lanes int, cause string, err error
 	if err != nil {
 		return 0, "", err
 	}
-	return 2, dot.PackWidths(p.a.W, p.a.Signed, p.b.W+rtl.Flag(!p.b.Signed)), nil
+	return 2, dot.PackWidths(n, p.a.W, p.a.Signed, p.b.W+rtl.Flag(!p.b.Signed)), nil
 }
 
 // params adds those of a unit that skips keys.

@@ -7,6 +7,7 @@ package balance
 import (
 	"slices"
 
+	"lathe/ir/target"
 	"lathe/rtl"
 )
 
@@ -47,8 +48,12 @@ func (o *Option) takes(i int) int {
 	return o.Stream
 }
 
-// Weights are what a LUT, an FF, a DSP, a block of 18 Kbit and an UltraRAM count for in the sum that is made least.
-type Weights struct{ LUT, FF, DSP, BRAM, URAM float64 }
+// Weights are what a LUT, an FF, a DSP, a block of 18 Kbit and an UltraRAM of a family, nil for UltraScale+, count for
+// in the sum that is made least.
+type Weights struct {
+	LUT, FF, DSP, BRAM, URAM float64
+	Family                   *target.Family
+}
 
 // Of is what a cost weighs.
 func (w Weights) Of(c rtl.Cost) float64 {
@@ -294,7 +299,7 @@ func (c *chooser) adapter(from, have, want int) rtl.Cost {
 	j := joint{c.layers[from].Bits, have, want}
 	cost, ok := c.adapters[j]
 	if !ok {
-		cost = Adapter(j.bits, have, want)
+		cost = Adapter(j.bits, have, want, c.w.Family)
 		c.adapters[j] = cost
 	}
 	return cost
@@ -311,14 +316,14 @@ func Common(have, want int) int {
 
 // Adapter is what brings a stream of elements of the given bits from one number of lanes to another: a widen to the
 // least common multiple, then a narrow; either is left out where it would do nothing.
-func Adapter(bits, have, want int) rtl.Cost {
+func Adapter(bits, have, want int, f *target.Family) rtl.Cost {
 	common := Common(have, want)
 	var c rtl.Cost
 	if common > have {
-		c = c.Add(module("stream_widen", bits*have, common/have))
+		c = c.Add(module("stream_widen", bits*have, common/have, f))
 	}
 	if common > want {
-		c = c.Add(module("stream_narrow", bits*want, common/want))
+		c = c.Add(module("stream_narrow", bits*want, common/want, f))
 	}
 	return c
 }

@@ -70,7 +70,7 @@ func sum(layers []Layer, picks []int) rtl.Cost {
 	for i, l := range layers {
 		c = c.Add(l.Options[picks[i]].Cost)
 		for _, a := range l.Args {
-			c = c.Add(Adapter(layers[a].Bits, layers[a].Options[picks[a]].Out, l.Options[picks[i]].Stream))
+			c = c.Add(Adapter(layers[a].Bits, layers[a].Options[picks[a]].Out, l.Options[picks[i]].Stream, nil))
 		}
 	}
 	return c
@@ -107,17 +107,17 @@ func TestChooseBest(t *testing.T) {
 }
 
 func TestAdapter(t *testing.T) {
-	if c := Adapter(8, 4, 4); c != (rtl.Cost{}) {
+	if c := Adapter(8, 4, 4, nil); c != (rtl.Cost{}) {
 		t.Errorf("4 to 4 lanes cost %+v", c)
 	}
-	widen, narrow := Adapter(8, 2, 6), Adapter(8, 6, 3)
+	widen, narrow := Adapter(8, 2, 6, nil), Adapter(8, 6, 3, nil)
 	if widen.FF == 0 || narrow.FF == 0 {
 		t.Errorf("widen %+v, narrow %+v", widen, narrow)
 	}
-	if c := Adapter(8, 2, 3); c != widen.Add(Adapter(8, 6, 3)) {
+	if c := Adapter(8, 2, 3, nil); c != widen.Add(Adapter(8, 6, 3, nil)) {
 		t.Errorf("2 to 3 lanes cost %+v, not the sum of 2 to 6 and 6 to 3", c)
 	}
-	if Fifo(8, 1000).BRAM != 1 {
-		t.Errorf("a FIFO of 1000 bytes costs %+v", Fifo(8, 1000))
+	if Fifo(8, 1000, nil).BRAM != 1 {
+		t.Errorf("a FIFO of 1000 bytes costs %+v", Fifo(8, 1000, nil))
 	}
 }

@@ -14,7 +14,7 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 	if !n.Op.Traits.Weighted && n.Op.DSPCause == nil {
 		return
 	}
-	n.HW.DSP = a.dsp
+	n.HW.DSP, n.HW.Part = a.dsp, l.plan.Part
 	if a.dsp != "pack" && a.dsp != "chain" {
 		return
 	}

@@ -101,7 +101,7 @@ const guessed = 64
 func (t *Tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, error) {
 	kept := n.HW
 	defer func() { n.HW = kept }()
-	t.units = &unit.Cache{}
+	t.units = &unit.Cache{Part: l.plan.Part}
 	e := evaluation{Tried: t, node: n, known: map[Folding]int{}}
 	e.option(foldingOf(n)) // first, so that it comes first among equals
 	sharing := l.sharing(n)
@@ -254,7 +254,7 @@ func (e *evaluation) within(row []Folding, limit int) []Folding {
 func (t *Tried) buffer(n *ir.Node) rtl.Cost {
 	beats, err := tokens.Front(t.units, n)
 	if err == nil && beats > 1 && !tokens.Producer(n.Args[0]).Op.Traits.Source {
-		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
+		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats, t.units.Part.Technology())
 	}
 	return rtl.Cost{}
 }

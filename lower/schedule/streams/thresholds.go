@@ -226,7 +226,7 @@ func luts(units *unit.Cache, nodes ...*ir.Node) (total int, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		total += f.Cost.LUT + dot.LUTsPerDSP*f.Cost.DSP
+		total += f.Cost.LUT + units.Part.LUTsPerDSP()*f.Cost.DSP
 	}
 	return total, true
 }

@@ -29,10 +29,10 @@ func Port(units *unit.Cache, g *ir.Graph) (rtl.Cost, error) {
 	if weights+caches == 0 {
 		return rtl.Cost{}, nil
 	}
-	reads, err := rtl.ReadPort(weights, caches, bits, max(file, cache)).Facts()
+	reads, err := rtl.ReadPort(weights, caches, bits, max(file, cache)).Facts(units.Part.Technology())
 	if err != nil || caches == 0 {
 		return reads.Cost, err
 	}
-	writes, err := rtl.WritePort(caches, bits, max(file, cache)).Facts()
+	writes, err := rtl.WritePort(caches, bits, max(file, cache)).Facts(units.Part.Technology())
 	return reads.Cost.Add(writes.Cost), err
 }
