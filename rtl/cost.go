@@ -160,7 +160,10 @@ func (h *Header) Costed() bool { return h.costs.stated }
 // UltraScale+. Error L0655 for a module, here or inside, that states none; L0603 where an expression cannot be
 // evaluated.
 func (h *Header) Cost(set []Param, f *target.Family) (Cost, error) {
-	return h.cost(h.scope(set), techOf(f))
+	if f == nil {
+		f = target.Usual()
+	}
+	return h.cost(h.scope(set), f)
 }
 
 // scope is the values of the parameters: set, completed by the declared defaults, texts as codes.
@@ -197,15 +200,15 @@ func (h *Header) derive(env map[string]int) {
 // textCode stands for a text in expressions, which only compare texts.
 func textCode(quoted string) int { return 1<<40 + int(crc32.ChecksumIEEE([]byte(quoted))) }
 
-func (h *Header) cost(env map[string]int, t tech) (Cost, error) {
+func (h *Header) cost(env map[string]int, t *target.Family) (Cost, error) {
 	if !h.costs.stated {
 		return Cost{}, diag.New("L0655", "", "module %s does not state what it costs", h.Name)
 	}
-	maps.Copy(env, t.names)
+	maps.Copy(env, t.Names())
 	h.derive(env)
 	var c Cost
 	lut := h.costs.lut
-	if t.four && h.costs.lut4.tree != nil {
+	if t.Inputs == 4 && h.costs.lut4.tree != nil {
 		lut = h.costs.lut4
 	}
 	for _, f := range []struct {
@@ -237,7 +240,7 @@ func (h *Header) blame(err error) error {
 }
 
 // parts evaluates a sum of instances: a + b, n * a, c ? a : b, sum(i, from, to, a), and instance names.
-func (h *Header) parts(tree ast.Expr, env map[string]int, t tech) (Cost, error) {
+func (h *Header) parts(tree ast.Expr, env map[string]int, t *target.Family) (Cost, error) {
 	switch x := tree.(type) {
 	case *ast.ParenExpr:
 		return h.parts(x.X, env, t)
@@ -273,7 +276,7 @@ func (h *Header) parts(tree ast.Expr, env map[string]int, t tech) (Cost, error) 
 	return Cost{}, h.blame(diag.New("L0603", "", "unsupported construct in parts"))
 }
 
-func (h *Header) choice(x *ast.CallExpr, env map[string]int, t tech) (Cost, error) {
+func (h *Header) choice(x *ast.CallExpr, env map[string]int, t *target.Family) (Cost, error) {
 	chosen, err := h.chosen(x, env)
 	if err != nil {
 		return Cost{}, err
@@ -298,12 +301,12 @@ func (h *Header) chosen(x *ast.CallExpr, env map[string]int) (ast.Expr, error) {
 }
 
 // instance is the cost of one instance.
-func (h *Header) instance(name string, env map[string]int, t tech) (Cost, error) {
+func (h *Header) instance(name string, env map[string]int, t *target.Family) (Cost, error) {
 	sub, inner, err := h.inside(name, env)
 	if err != nil {
 		return Cost{}, err
 	}
-	key := t.name + " " + sub.valuesOf(inner)
+	key := t.Name + " " + sub.valuesOf(inner)
 	if c, known := partCosts.Load(key); known {
 		return c.(Cost), nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 )
 
 // cost evaluates a module with parameters given as pairs of name and text.
@@ -128,4 +129,52 @@ func TestUltra(t *testing.T) {
 	if blocks != 4*15+2*57 {
 		t.Errorf("%d blocks", blocks)
 	}
+}
+
+// TestCostOfFamily: DSPs are as wide as those of the family, and delays are shift registers where LUTs can be that.
+func TestCostOfFamily(t *testing.T) {
+	for _, c := range []struct {
+		part, module string
+		set          []Param
+		want         Cost
+	}{
+		{"xczu9eg", "num_mul", pairs("A_W", "27", "B_W", "18"), Cost{FF: 45, DSP: 1}},
+		{"xc7a35t", "num_mul", pairs("A_W", "27", "B_W", "18"), Cost{LUT: 28, FF: 45, DSP: 2}},
+		{"ecp5-85k", "num_mul", pairs("A_W", "27", "B_W", "18"), Cost{LUT: 28, FF: 45, DSP: 2}},
+		{"ecp5-85k", "num_mul", pairs("A_W", "4", "B_W", "4"), Cost{FF: 8, DSP: 1}},
+		{"ice40-hx8k", "num_mul", pairs("A_W", "4", "B_W", "4"), Cost{LUT: 19, FF: 8}},
+		{"xczu9eg", "num_delay", pairs("WIDTH", "8", "DEPTH", "20"), Cost{LUT: 8}},
+		{"ecp5-85k", "num_delay", pairs("WIDTH", "8", "DEPTH", "20"), Cost{FF: 160}},
+	} {
+		d, err := target.Find(c.part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := Lookup(c.module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.Cost(c.set, d.Family); err != nil || got != c.want {
+			t.Errorf("%s %v on %s: %+v, %v; want %+v", c.module, c.set, c.part, got, err, c.want)
+		}
+	}
+	for _, name := range Modules() {
+		h, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for family := range target.Usual().Names() {
+			if h.has(family) {
+				t.Errorf("%s has a parameter %s, which cost lines ask of the family", name, family)
+			}
+		}
+	}
+}
+
+// pairs are parameters given by name and text.
+func pairs(texts ...string) (set []Param) {
+	for i := 0; i < len(texts); i += 2 {
+		set = append(set, Param{Name: texts[i], Value: texts[i+1]})
+	}
+	return set
 }

@@ -104,6 +104,18 @@ func amd(family string) Yosys {
 		NoDSP: "-nodsp"}
 }
 
+// Names are what cost lines of modules ask of a family: LUT_IN is the inputs of a LUT; DSP_A and DSP_B are the bits of
+// the factors of a DSP, the wider first, 0 where there is none; DSP_LEAST those of the least product that takes one;
+// SRL is 1 where LUTs are shift registers. No module has a parameter of such a name.
+func (f *Family) Names() map[string]int {
+	shift := 0
+	if f.Memory.Shift {
+		shift = 1
+	}
+	return map[string]int{"LUT_IN": f.Inputs, "DSP_A": f.DSP.A, "DSP_B": f.DSP.B, "DSP_LEAST": f.DSP.Least,
+		"SRL": shift}
+}
+
 // Vivado says that AMD's tools place and route the family.
 func (f *Family) Vivado() bool { return f.Vendor == "AMD" }
 

@@ -14,7 +14,10 @@
 //       (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096), (WIDTH + 1) / 2 * ((DEPTH + 8191) / 8192), WIDTH * ((DEPTH +
 //       16383) / 16384)); ULTRA = STYLE == "ultra" ? 1 : 0; IN_BLOCK = STYLE == "block" || ULTRA == 1 ||
 //       (STYLE == "auto" && 8 * LINES + PICK > 92 * BLOCKS) ? 1 : 0; FAR = (DEPTH + 4095) / 4096
+//   let: SHORT = (DEPTH + 15) / 16
 //   lut: ULTRA == 1 ? (FAR > 1 ? WIDTH * ((FAR + 2) / 4) + 2 : 0) : IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES + PICK
+//   lut4: IN_BLOCK || DEPTH < 2 ? 0 : 4 * SHORT * ((WIDTH + 3) / 4) + (SHORT > 1 ? WIDTH * (2 * SHORT - 1) / 3 +
+//       SHORT : 0)
 //   ff: (IN_BLOCK ? LATENCY - 1 : LATENCY) * WIDTH
 //   bram: IN_BLOCK && ULTRA == 0 ? BLOCKS : 0
 //   uram: ULTRA == 1 ? min((WIDTH + 71) / 72 * FAR, (WIDTH + 35) / 36 * ((DEPTH + 8191) / 8192)) : 0

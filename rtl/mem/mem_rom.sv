@@ -14,6 +14,8 @@
 //   lut: DEPTH <= 2 || IN_BLOCKS ? 0 : DEPTH <= 3 ? min(WIDTH, 4) : DEPTH <= 4 ? min(WIDTH, 10) : DEPTH <= 8 ?
 //       (WIDTH > 254 ? 160 : WIDTH - WIDTH * WIDTH / 508) : DEPTH <= 64 ? WIDTH : DEPTH <= 128 ? WIDTH * (DEPTH +
 //       64) / 60 : WIDTH * DEPTH / 40
+//   lut4: DEPTH <= 2 || IN_BLOCKS ? 0 : DEPTH <= 3 ? min(WIDTH, 6) : DEPTH <= 4 ? min(WIDTH, 11) : DEPTH <= 8 ?
+//       min(WIDTH, 100) : DEPTH <= 16 ? WIDTH : WIDTH * DEPTH / (DEPTH <= 32 ? 12 : DEPTH <= 64 ? 10 : 9)
 //   ff: DEPTH <= 1 ? 0 : IN_BLOCKS ? WIDTH : clog2(DEPTH) + (DEPTH <= 2 ? min(2, WIDTH) : DEPTH <= 3 ? min(6, WIDTH) :
 //       DEPTH <= 4 ? min(14, WIDTH) : DEPTH <= 8 ? (WIDTH > 254 ? 160 : WIDTH - WIDTH * WIDTH / 508) : WIDTH)
 //   bram: IN_BLOCKS ? BLOCKS : 0

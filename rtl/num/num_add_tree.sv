@@ -9,6 +9,7 @@
 //   out has IN_W + clog2(N) bits.
 //   latency: min(PIPE, 1) * (clog2(N) + PIPE - 1) / max(PIPE, 1)   ii: 1   order: as it comes
 //   lut: sum(l, 1, LEVELS, ((N + (1 << (l - 1)) - 1) >> (l - 1)) / 2 * (IN_W + l - 1))
+//   lut4: sum(l, 1, LEVELS, ((N + (1 << (l - 1)) - 1) >> (l - 1)) / 2 * ((IN_W + l + 1) / 2 * 2))
 //   ff: sum(l, 1, LEVELS, PIPE == 1 || (PIPE == 2 && (LEVELS - l) % 2 == 0) ? ((N + (1 << l) - 1) >> l) * (IN_W
 //       + l) : 0)
 `default_nettype none

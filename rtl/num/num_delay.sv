@@ -3,8 +3,8 @@
 //   parameters  WIDTH  bits
 //               DEPTH  registers, 0 for a wire
 //   latency: DEPTH   ii: 1   order: as it comes
-//   lut: DEPTH > 2 ? WIDTH * ((DEPTH + 31) / 32) : 0
-//   ff: DEPTH <= 2 ? DEPTH * WIDTH : DEPTH % 16 == 1 ? WIDTH : 0
+//   lut: SRL && DEPTH > 2 ? WIDTH * ((DEPTH + 31) / 32) : 0
+//   ff: SRL == 0 || DEPTH <= 2 ? DEPTH * WIDTH : DEPTH % 16 == 1 ? WIDTH : 0
 `default_nettype none
 module num_delay #(
     parameter integer WIDTH = 8,

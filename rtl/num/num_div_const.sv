@@ -14,8 +14,8 @@
 //               OVER        as num_requant
 //               PIPE        1: registers after magnitude, quotient, remainder, rounding; 0: combinational
 //   latency: 4 * PIPE   ii: 1   order: as it comes
-//   let: POWER_OF_TWO = clog2(N + 1) > clog2(N) ? 1 : 0; MULTS = VW < 4 ? 0 : (MW + 1 > 27 ? 1 + (MW - 10) / 17
-//       : 1) * (VW + 1 > 18 ? 1 + (VW - 1) / 17 : 1)
+//   let: POWER_OF_TWO = clog2(N + 1) > clog2(N) ? 1 : 0; MULTS = VW < 4 || DSP_A == 0 ? 0 : (MW + 1 > DSP_A ? 1 +
+//       (MW + 17 - DSP_A) / 17 : 1) * (VW + 1 > DSP_B ? 1 + (VW + 17 - DSP_B) / 17 : 1)
 //   lut: POWER_OF_TWO ? 0 : 3 * VW + 10
 //   ff: POWER_OF_TWO || PIPE == 0 ? 0 : 3 * VW + 26
 //   dsp: POWER_OF_TWO ? 0 : MULTS

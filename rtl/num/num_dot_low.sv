@@ -14,6 +14,8 @@
 //   let: SIGNS = A_E < 0 || B_E < 0 ? 1 : 0; LEVELS = clog2(N); PW = A_W + B_W; ONE = SIGNS || B_W < 3 ? 1 : 0
 //   lut: (SIGNS ? PW + N / 3 : ONE ? (N + 1) / 2 * (A_W + 1) : N * 2 * (A_W + 1)) +
 //       sum(l, 1, LEVELS, ((N + (1 << (l - 1)) - 1) >> (l - 1)) / 2 * (PW + l - 1))
+//   lut4: (SIGNS ? PW + N / 3 : ONE ? (N + 1) / 2 * (A_W + 1) : N * 6 * (A_W + 1)) + sum(l, 1, LEVELS, ((N + (1 << (l
+//       - 1)) - 1) >> (l - 1)) / 2 * ((PW + l + 1) / 2 * 2))
 //   ff: sum(l, 0, LEVELS, PIPE == 1 || (PIPE == 0 ? l == (ONE && LEVELS > 0 ? 1 : 0) : l == LEVELS || (l > 0 &&
 //       (LEVELS - l) % 2 == 0) || (ONE && LEVELS > 1 ? l == 1 || (l == 2 && LEVELS % 2 != 0) : l == 0)) ?
 //       ((N + (1 << l) - 1) >> l) * (PW + l + 1) - 1 : 0)

@@ -8,8 +8,8 @@
 //                         which no tool makes a DSP of
 //   latency: 1   ii: 1   order: as it comes
 //   let: A_X = A_SIGNED ? A_W : A_W + 1; BIG = max(A_X, B_W); SMALL = min(A_X, B_W); MULTS = SMALL < 2 || A_W +
-//       B_W < 9 || MULT == "lut" ? 0 : (BIG > 27 ? 1 + (BIG - 11) / 17 : 1) * (SMALL > 18 ? 1 + (SMALL - 2) / 17 :
-//       1)
+//       B_W < DSP_LEAST || DSP_A == 0 || MULT == "lut" ? 0 : (BIG > DSP_A ? 1 + (BIG + 16 - DSP_A) / 17 : 1) *
+//       (SMALL > DSP_B ? 1 + (SMALL + 16 - DSP_B) / 17 : 1)
 //   lut: MULTS > 0 ? (MULTS - 1) * (A_W + B_W - 17) : MULT == "lut" ? A_W * B_W * 9 / 5 : A_W * B_W * 6 / 5
 //   ff: A_W + B_W
 //   dsp: MULTS

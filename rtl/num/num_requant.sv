@@ -15,6 +15,9 @@
 //       OVER == 2 || (OUT_SIGNED != 0 && QW < OUT_W) || (OUT_SIGNED == 0 && IN_SIGNED == 0 && QW <= OUT_W + 1) ? 0 :
 //       OUT_SIGNED != 0 && QW == OUT_W ? (OVER == 1 ? 2 : 0) :
 //       OUT_W + max(1, QW - OUT_W - 5) - 1 + (OVER == 1 ? OUT_W * 2 / 3 : 0))
+//   lut4: (SHIFT > 0 && ROUND != 5 ? QW + 2 + SH / 3 : 0) + (OVER == 2 || (OUT_SIGNED != 0 && QW <= OUT_W && OVER ==
+//       0) || (OUT_SIGNED == 0 && IN_SIGNED == 0 && QW <= OUT_W + 1) ? 0 : OUT_W * (OVER > 0 ? 5 : 4) / 4 + max(1,
+//       (QW - OUT_W) / 3))
 `default_nettype none
 module num_requant #(
     parameter integer IN_W       = 16,

@@ -32,18 +32,18 @@
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
-//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) +
-//       (IN_E == 0 && W_E == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) +
-//       (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 : clog2(IN_LANES)) + 2 * min(PSH_W, 1) +
-//       (M_W > 0 ? 3 : 1)
+//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (IN_E == 0 && W_E == 0 && IN_W + W_W > 8 &&
+//       (MULT == "auto" || MULT == "dsp") ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 :
+//       clog2(IN_LANES)) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
-//   front: NF > 1 ? SF : 0
-//   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
+//   front: NF > 1 ? SF : 0   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
 //       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0
+//   let: PAGES = (SF + 15) / 16; CELLS = PAGES * ((XW + 3) / 4); FEW = STORE && CELLS <= 20 * BLOCKS ? 1 : 0
 //   lut: FRONT + 8 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
+//   lut4: FRONT + (NF > 1 ? XW + 2 : 0) + FEW * (4 * CELLS + (PAGES > 1) * (XW * (2 * PAGES - 1) / 3 + PAGES))
 //   ff: FRONT + TAIL + 2 + 2 * XW + (NF > 1 ? XW + 1 : 0) + (STORE && SF > 32 ? XW : 0) - (IN_BLOCK ? XW : 0)
-//   bram: IN_BLOCK ? BLOCKS : 0
+//   bram: (LUT_IN == 4 ? STORE && FEW == 0 : IN_BLOCK) ? BLOCKS : 0
 //   parts: u_walk + u_flags + u_nf + u_consts + u_hold + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES /
 //       SHARE * u_shared : OUT_LANES * u_lane) + u_skid
 `default_nettype none

@@ -18,6 +18,8 @@
 //   ii: 1   order: as it comes
 //   let: CHAIN = MULT == "chain" ? 1 : 0
 //   lut: (CHAIN ? 0 : PSH_W == 0 ? T_W : ONE_BEAT ? 0 : DOT_W) + (PSH_W ? T_W + T_W * PSH_W * 2 / 3 : 0)
+//   lut4: (CHAIN ? 0 : PSH_W == 0 ? 2 * T_W + 1 : ONE_BEAT ? 0 : 2 * DOT_W + 1) + (PSH_W == 0 ? 0 : T_W * (PSH_W +
+//       (PSH_W > 1 ? 2 : 1)))
 //   ff: (CHAIN ? 0 : PSH_W == 0 ? T_W : DOT_W) + (PSH_W ? 2 * T_W + BIAS_W : 0)
 //   parts: (MULT == "sum" ? 0 : CHAIN ? u_chain : u_dot) + (M_W ? u_m + u_rescale : u_cast)
 `default_nettype none

@@ -8,6 +8,7 @@
 //   over all groups. addr: how many beats. What decides who may move is a register.
 //   latency: 0   ii: 1   order: counters
 //   lut: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
+//   lut4: (SF_W + NF_W + AW) * 5 / 2 - 4 + (GROUPS > 1 ? ROW_W : 0)
 //   ff: (SF > 1 ? 2 * SF_W + 2 : 0) + (NF > 1 ? NF_W + 2 : 0) + AW + (GROUPS > 1 ? ROW_W : 0)
 `default_nettype none
 module op_linear_walk #(

@@ -9,7 +9,7 @@
 //   latency: (GAIN_W == 0 ? 4 : BIAS_W == 0 ? 5 : 6) + LONG   ii: 1   order: as it comes
 //   lut: D_W + (SLICES - 1) * (D_W + R_W - SLICE) + (GAIN_W > 0 && BIAS_W > 0 ? HIGH_W : 0)
 //   ff: 2 * D_W + SLICES * D_W + R_W + LONG * (2 * D_W + R_W) + Z_W + (GAIN_W > 0 && BIAS_W > 0 ? HIGH_W + UP : 0)
-//   dsp: SLICES * (D_W > 27 ? 1 + (D_W - 11) / 17 : 1)
+//   dsp: DSP_A == 0 ? 0 : SLICES * (D_W > DSP_A ? 1 + (D_W + 16 - DSP_A) / 17 : 1)
 //   parts: u_nx + u_z + (GAIN_W == 0 ? u_y_plain : BIAS_W == 0 ? u_gain + u_y_gain : u_gain + u_y)
 `default_nettype none
 module op_norm_lane #(

@@ -15,6 +15,7 @@
 //   let: X = s / CF % W; Y = s / CF / W
 //   flow: steps(H * W * CF, 1, X % SW == KW - 1 && Y % SH == KH - 1 && X / SW < OW && Y / SH < OH, 3) + u_skid
 //   lut: 55 + D
+//   lut4: 88 + 2 * D
 //   ff: 36 + 2 * AW + 2 * LANES * E_W + 2 * D
 //   parts: u_ram + u_fold + u_skid
 `default_nettype none

@@ -13,6 +13,7 @@
 //                                numbers of OUT_W + 1 bits in two's complement, lo and hi
 //   latency: 6   ii: BEATS   order: channels innermost
 //   lut: AW + 5 + LANES * (T_W * (UP_W + 1) / 2 + Q_W * 2 + 2 * L_W + OUT_W * (DROP_W + 1) / 2)
+//   lut4: (AW + 5 + LANES * (T_W * (UP_W + 1) / 2 + Q_W * 2 + 2 * L_W + OUT_W * (DROP_W + 1) / 2)) * 5 / 4
 //   ff: AW + 5 + LANES * (T_W + Q_W + L_W + DROP_W)
 //   parts: u_x + u_channels + u_limits + u_drop + LANES * u_requant + u_skid
 `default_nettype none

@@ -22,6 +22,7 @@
 //   flow: memory(NB * ROW, H * ROW, OH * OW * BEATS, (min(max(TOP + KS - 1, 0), H - 1) * W
 //       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 2) + u_skid
 //   lut: 90 + 6 * AW + OUT_LANES * E_W
+//   lut4: 90 + 18 * AW + (OUT_LANES - 1) * E_W
 //   ff: 47 + 7 * AW
 //   parts: u_track + u_ram + u_pick + u_skid
 `default_nettype none

@@ -17,7 +17,8 @@
 //               XW BW YW  bits of columns, of rows of the buffer, of rows of the frame
 //   latency: 1   ii: 1   order: row-major
 //   lut: 100
-//   ff: 48
+//   lut4: 24 + 32 * XW
+//   ff: SRL ? 48 : 37 + 11 * XW
 `default_nettype none
 module op_window_track #(
     parameter integer H       = 8,

@@ -6,8 +6,11 @@
 //               DEPTH  beats, 1 or more
 //   latency: DEPTH > 64 ? 3 : 1   ii: 1   order: as it comes
 //   flow: fifo(DEPTH)
+//   let: PAGES = (DEPTH + 15) / 16
 //   lut: DEPTH <= 2 ? 0 : DEPTH > 64 ? 4 * clog2(DEPTH) + 4 : 5 * clog2(DEPTH) + 3 + 8 * (DEPTH > 32 ? (WIDTH +
 //       6) / 7 : (WIDTH + 13) / 14)
+//   lut4: DEPTH <= 2 ? 0 : DEPTH > 64 ? 9 * clog2(DEPTH) + 5 : 2 * clog2(DEPTH) * clog2(DEPTH) + 4 + 4 * PAGES *
+//       ((WIDTH + 3) / 4) + (PAGES > 1 ? WIDTH * (2 * PAGES - 1) / 3 + PAGES : 0)
 //   ff: DEPTH <= 2 ? 0 : DEPTH > 64 ? WIDTH + 3 * clog2(DEPTH) + 3 : 4 * clog2(DEPTH) + 1
 //   let: BYTES = (WIDTH + 8) / 9
 //   bram: DEPTH <= 64 ? 0 : min((BYTES * ((DEPTH + 511) / 512) + 3) / 4, (BYTES * ((DEPTH + 1023) / 1024) + 1) / 2,

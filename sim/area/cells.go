@@ -68,7 +68,7 @@ func (c *Cells) count(cell string, n int) error {
 		return nil
 	}
 	switch cell {
-	case "LUT1", "LUT2", "LUT3", "LUT4", "LUT5", "LUT6":
+	case "LUT1", "LUT2", "LUT3", "LUT4", "LUT5", "LUT6", "SB_LUT4":
 		c.LUT += n
 	case "CCU2C": // two bits of a carry chain, each with the LUT in front of it
 		c.LUT += 2 * n
@@ -83,7 +83,8 @@ func (c *Cells) count(cell string, n int) error {
 		c.Latch += n
 	case "DSP48E1", "DSP48E2", "MULT18X18D", "ALU54B", "SB_MAC16":
 		c.DSP += n
-	case "RAMB18E1", "RAMB18E2", "DP16KD", "PDPW16KD", "SDPB", "SDPX9B", "DPB", "DPX9B", "SP", "SPX9":
+	case "RAMB18E1", "RAMB18E2", "DP16KD", "PDPW16KD", "SDPB", "SDPX9B", "SDPX9", "DPB",
+		"DPX9B", "DPX9", "SP", "SPX9", "pROM", "pROMX9":
 		c.BRAM18 += n
 	case "RAMB36E1", "RAMB36E2":
 		c.BRAM36 += n
