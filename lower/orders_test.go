@@ -20,8 +20,9 @@ import (
 
 // TestOrders holds the pipelines, one after the other, to the reasons for their order.
 func TestOrders(t *testing.T) {
-	checkOrders(t, slices.Concat(float.Pipeline.Promises(), quantize.Pipeline.Promises(), schedule.Pipeline.Promises()),
-		float.Orders)
+	checkOrders(t, slices.Concat(float.Admission.Promises(), float.Pipeline.Promises(), quantize.Pipeline.Promises(),
+		schedule.Preparation.Promises(), schedule.Pipeline.Promises()),
+		Orders)
 	checkOrders(t, float.Recognizing.Promises(), float.RecognizeOrders)
 	checkOrders(t, kernels.Pipeline.Promises(), kernels.Orders)
 }
@@ -59,8 +60,8 @@ func TestRunOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := len(float.Pipeline) + len(quantize.Pipeline) - 1
-	if len(dumped) != last+1 || dumped[0] != "compute_constants" || dumped[last] != "measure_error" {
+	last := len(float.Admission) + len(float.Pipeline) + len(quantize.Pipeline) - 1
+	if len(dumped) != last+1 || dumped[0] != "refuse_values" || dumped[last] != "measure_error" {
 		t.Errorf("dumped %v", dumped)
 	}
 	if r.Passes[0].Time != time.Second || r.Passes[0].Verified {

@@ -76,24 +76,22 @@ func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, er
 // recognized is a copy of g, with the same outputs, in which softmax is whole where an exporter has decomposed it.
 func recognized(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	c := g.Clone()
-	if err := recognizeIn(c, "recognize_softmax"); err != nil {
+	if err := recognizeIn(c, recognize.Softmax); err != nil {
 		return nil, err
 	}
 	return c, ctx.Err()
 }
 
 // recognizeIn finds the operations of some groups of patterns in g ahead of the pipeline.
-func recognizeIn(g *ir.Graph, groups ...string) error {
+func recognizeIn(g *ir.Graph, groups ...recognize.Group) error {
 	for _, rewrite := range []func(*ir.Graph) error{pass.Constants, simplify.Identities, simplify.Spreads,
 		simplify.Common} {
 		if err := rewrite(g); err != nil {
 			return err
 		}
 	}
-	for _, group := range recognize.Table {
-		if slices.Contains(groups, group.Name) {
-			recognize.Run(g, group.Patterns)
-		}
+	for _, group := range groups {
+		recognize.Run(g, group.Patterns)
 	}
 	return nil
 }
@@ -105,8 +103,7 @@ func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		return g, nil
 	}
 	c := g.Clone()
-	AsValues(c)
-	if _, err := AsLookups(c); err != nil {
+	if _, err := toValues(c); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {

@@ -17,6 +17,8 @@ import (
 type State struct {
 	// Recognized counts the operations that patterns have made, by pass.
 	Recognized []recognize.Found
+	// Notes are facts about the model that the user should know.
+	Notes []string
 }
 
 // Report tells what became of a float graph.
@@ -45,7 +47,7 @@ func NewRunner(ctx context.Context, g *ir.Graph, plan *plan.Plan, known []ref.Sa
 
 // Named runs the passes of the first names that are those of passes of float graphs, in place, and says how many.
 func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
-	p := slices.Concat(Pipeline, Recognizing).Named(names)
+	p := slices.Concat(Admission, Pipeline, Recognizing).Named(names)
 	return len(p), pass.Run(NewRunner(ctx, g, plan, nil, &pass.Report{}, o), &State{}, p, g)
 }
 

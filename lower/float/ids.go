@@ -12,16 +12,17 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
 	"lathe/lower/float/layout"
+	"lathe/lower/float/recognize"
 )
 
-// AsLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
+// asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
 // of keys, and ids become values. The notes tell what of inputs is taken for granted.
-func AsLookups(g *ir.Graph) (notes []string, err error) {
+func asLookups(g *ir.Graph) (notes []string, err error) {
 	if slices.ContainsFunc(g.Nodes, computesWhole) {
 		notes = withoutPadding(g)
 	}
 	if slices.ContainsFunc(g.Nodes, computesWhole) { // perhaps masks, of attention that an exporter has decomposed
-		if err := recognizeIn(g, "recognize_softmax", "recognize_attention"); err != nil {
+		if err := recognizeIn(g, recognize.Softmax, recognize.Attention); err != nil {
 			return nil, err
 		}
 	}

@@ -24,11 +24,10 @@ func WithLengths(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		return g, nil
 	}
 	c := g.Clone()
-	AsValues(c)
-	if _, err := AsLookups(c); err != nil {
+	if err := refuseWhole(c); err != nil {
 		return nil, err
 	}
-	if err := RefuseWhole(c.Clone()); err != nil {
+	if _, err := toValues(c); err != nil {
 		return nil, err
 	}
 	c, err := Simplify(ctx, c, pass.Options{})

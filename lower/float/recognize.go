@@ -27,22 +27,22 @@ var Recognizing = slices.Concat(pass.Pipeline[*State]{
 	pass.New("join_reshape", "reshapes in a row become one", pass.Exact, 0, only(simplify.Reshapes)),
 })
 
-// recognizers are the passes of recognize.Table.
+// recognizers are the passes of recognize.Groups.
 func recognizers() (p pass.Pipeline[*State]) {
-	for _, group := range recognize.Table {
-		p = append(p, pass.New(group.Name, group.Doc, pass.Lossy, rounding, recognizer(group.Patterns)))
+	for _, group := range recognize.Groups {
+		p = append(p, pass.New(group.Name, group.Doc, pass.Lossy, rounding, recognizer(group)))
 	}
 	return p
 }
 
-func recognizer(patterns []recognize.Pattern) func(*State, *ir.Graph) error {
+func recognizer(group recognize.Group) func(*State, *ir.Graph) error {
 	return func(s *State, g *ir.Graph) error {
-		s.Recognized = append(s.Recognized, recognize.Run(g, patterns)...)
+		s.Recognized = append(s.Recognized, recognize.Run(g, group.Patterns)...)
 		return nil
 	}
 }
 
-// Recognize runs RecognizePipeline. g is not changed. Under Options.Verify each pass is held to its bound on random
+// Recognize runs Recognizing. g is not changed. Under Options.Verify each pass is held to its bound on random
 // samples; the report says what was found.
 func Recognize(ctx context.Context, g *ir.Graph, o pass.Options) (*ir.Graph, *Report, error) {
 	s, report, c := &State{}, &Report{}, g.Clone()

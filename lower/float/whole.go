@@ -16,9 +16,9 @@ import (
 	"lathe/lower/pass"
 )
 
-// AsValues makes positions, and what only moves them, values in fp32: formats are chosen for those. Conversions between
+// positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those. Conversions between
 // types that hold them go.
-func AsValues(g *ir.Graph) {
+func positionsToValues(g *ir.Graph) {
 	for _, n := range g.Nodes {
 		if positions(n) {
 			n.Type.Format = format.FP32
@@ -64,8 +64,8 @@ func behindPositions(n *ir.Node) bool {
 	return positions(n)
 }
 
-// RefuseValues finds weights, biases and factors that depend on inputs. Error L0315.
-func RefuseValues(g *ir.Graph) error {
+// refuseValues finds weights, biases and factors that depend on inputs. Error L0315.
+func refuseValues(g *ir.Graph) error {
 	var errs diag.List
 	varies := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
@@ -91,9 +91,20 @@ type kind struct {
 	whole bool // it has hardware, but not for whole numbers
 }
 
-// RefuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
+// toValues makes values of positions and ids, where hardware looks rows up by them. The notes tell what of inputs is
+// taken for granted.
+func toValues(g *ir.Graph) (notes []string, err error) {
+	positionsToValues(g)
+	return asLookups(g)
+}
+
+// refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
 // numbers are among their values. Error L0337.
-func RefuseWhole(g *ir.Graph) error {
+func refuseWhole(imported *ir.Graph) error {
+	g := imported.Clone()
+	if _, err := toValues(g); err != nil {
+		return err
+	}
 	if err := pass.Constants(g); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ var Pipeline = pass.Pipeline[*Report]{
 		only(fuse.Round)),
 }
 
-// Orders are the reasons for the order of KernelPipeline.
+// Orders are the reasons for the order of Pipeline.
 var Orders = []pass.Order{
 	pass.First("write_out_time", "group_kernels", "products and functions of a step are groups of their own"),
 	pass.First("join_linear", "join_rotary", "queries and keys are columns of one value where one layer computes both"),

@@ -3,12 +3,16 @@
 package quantize
 
 import (
+	"lathe/ir"
+	"lathe/lower/float"
 	"lathe/lower/float/layout"
 	"lathe/lower/pass"
 )
 
 // Pipeline gives every value a number format.
 var Pipeline = pass.Pipeline[*stage]{
+	pass.New("refuse_padding", "names the first sample with an id that the model is without", pass.Annotate, 0,
+		func(s *stage, g *ir.Graph) error { return float.RefusePadding(g, s.Samples) }),
 	pass.New("softmax_last", "a softmax over an axis that is not the last stands between transposes", pass.Exact, 0,
 		only(layout.Lines)),
 	pass.New("refuse_float", "names all nodes without an integer form", pass.Annotate, 0, refuseFloat),

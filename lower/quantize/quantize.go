@@ -58,28 +58,17 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o pas
 		return nil, nil, err
 	}
 	q := g.Clone()
-	float.AsValues(q)
-	if err := float.RefuseValues(q); err != nil {
-		return nil, nil, err
-	}
-	notes, err := float.AsLookups(q)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := float.RefuseWhole(q.Clone()); err != nil {
-		return nil, nil, err
-	}
-	samples, err := c.arrange(g)
-	if err == nil {
-		err = float.RefusePadding(q, samples)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	s := &stage{Plan: plan, Report: &Report{}, Samples: samples, labels: c.Labels, imported: g}
-	s.Report.Notes = notes
-	s.runner = float.NewRunner(ctx, q, plan, samples, &s.Report.Report, o)
+	s := &stage{Plan: plan, Report: &Report{}, labels: c.Labels, imported: g}
 	f := &float.State{}
+	if err := pass.Run(float.NewRunner(ctx, q, plan, nil, &s.Report.Report, o), f, float.Admission, q); err != nil {
+		return nil, nil, err
+	}
+	s.Report.Notes = append(s.Report.Notes, f.Notes...)
+	var err error
+	if s.Samples, err = c.arrange(g); err != nil {
+		return nil, nil, err
+	}
+	s.runner = float.NewRunner(ctx, q, plan, s.Samples, &s.Report.Report, o)
 	if err := pass.Run(s.runner, f, float.Pipeline, q); err != nil {
 		return nil, nil, err
 	}

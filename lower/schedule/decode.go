@@ -9,7 +9,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/ir/unit"
-	"lathe/lower/plan"
 	"lathe/lower/schedule/tokens"
 )
 
@@ -47,17 +46,19 @@ func DecodeTokens(g *ir.Graph) (int, error) {
 	return n, nil
 }
 
-// forDecode is a copy of g whose units are part of a decoder. Error L0435 for plans under which none is.
-func forDecode(g *ir.Graph, plan *plan.Plan) (*ir.Graph, error) {
-	if plan.Fold.FPS > 0 {
-		return nil, diag.New("L0435", g.Name, "fps counts whole samples, and the tokens of a decoder come when they come").
+// markDecoder marks the units of a decoder. Error L0435 for plans under which none is.
+func markDecoder(s *stage, g *ir.Graph) error {
+	if !s.plan.Decode {
+		return nil
+	}
+	if s.plan.Fold.FPS > 0 {
+		return diag.New("L0435", g.Name, "fps counts whole samples, and the tokens of a decoder come when they come").
 			WithHint("choose lanes by max_lut, max_ff, max_dsp and max_bram, or by [[fold.rule]]")
 	}
-	c := g.Clone()
-	for _, n := range c.Nodes {
+	for _, n := range g.Nodes {
 		n.HW.Decode = !n.IsConst()
 	}
-	return c, nil
+	return nil
 }
 
 // Decode is what a run without values says of a decoder.
@@ -109,9 +110,9 @@ func CheckDecode(ctx context.Context, g *ir.Graph, units *unit.Cache, prefill in
 const resetCycles = 3
 
 // cacheOutside refuses plans under which keys and values cannot lie outside of the chip. Error L0436.
-func cacheOutside(g *ir.Graph, plan *plan.Plan) error {
-	m := &plan.Fold.Memory
-	if m.Cache != "external" || plan.Decode {
+func cacheOutside(s *stage, g *ir.Graph) error {
+	m := &s.plan.Fold.Memory
+	if m.Cache != "external" || s.plan.Decode {
 		return nil
 	}
 	return diag.New("L0436", g.Name, "cache = \"external\": only decoders have a cache, and this design takes samples").

@@ -7,30 +7,30 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/lower/plan"
 )
 
-// forLengths is a copy of g whose units take frames of 1 to so many tokens as its input has. Error L0437 names what
-// cannot.
-func forLengths(g *ir.Graph, plan *plan.Plan) (*ir.Graph, error) {
-	if plan.Fold.Layers == "loop" {
-		return nil, diag.New("L0437", g.Name, "layers = \"loop\" counts the tokens of a frame on their way round").
+// markLengths has units take frames of 1 to so many tokens as the input has. Error L0437 names what cannot.
+func markLengths(s *stage, g *ir.Graph) error {
+	if !s.plan.Lengths {
+		return nil
+	}
+	if s.plan.Fold.Layers == "loop" {
+		return diag.New("L0437", g.Name, "layers = \"loop\" counts the tokens of a frame on their way round").
 			WithHint("leave layers = \"loop\" of [fold] out, or lengths = \"dynamic\" of [sequence]")
 	}
-	if plan.Fold.WeightsOutside() {
-		return nil, diag.New("L0437", g.Name, "weights from a memory outside come for whole frames").
+	if s.plan.Fold.WeightsOutside() {
+		return diag.New("L0437", g.Name, "weights from a memory outside come for whole frames").
 			WithHint("leave weights of [memory] out, or lengths = \"dynamic\" of [sequence]")
 	}
-	c := g.Clone()
-	mask, input, err := lengthsInputs(c)
+	mask, input, err := lengthsInputs(g)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l := lengths{tokens: mask.Type.Elems(), mask: mask}
 	mask.HW.Tokens, mask.HW.Ends = l.tokens, true
 	input.HW.Tokens = l.tokens
 	var errs diag.List
-	for _, n := range c.Nodes {
+	for _, n := range g.Nodes {
 		if n.IsConst() || n.IsInput() {
 			continue
 		}
@@ -39,7 +39,7 @@ func forLengths(g *ir.Graph, plan *plan.Plan) (*ir.Graph, error) {
 			n.HW.Tokens = 0
 		}
 	}
-	return c, errs.Err()
+	return errs.Err()
 }
 
 // lengthsInputs finds the mask that says how long frames are, and the tokens.

@@ -67,27 +67,17 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir
 		o.Units = &unit.Cache{}
 	}
 	o.Units.Part = plan.Fold.Part
-	if err := cacheOutside(g, plan); err != nil {
+	s, c := newStage(ctx, plan, o.Units), g.Clone()
+	if err := pass.Run(s.runner(c, o), s, Preparation, c); err != nil {
 		return nil, nil, err
-	}
-	if plan.Decode {
-		var err error
-		if g, err = forDecode(g, plan); err != nil {
-			return nil, nil, err
-		}
-	}
-	if plan.Lengths {
-		var err error
-		if g, err = forLengths(g, plan); err != nil {
-			return nil, nil, err
-		}
 	}
 	schedule := oneEach
 	if plan.Fold.Layers == "loop" {
 		schedule = byLoop
 	}
-	c, r, err := schedule(ctx, g, plan, o)
+	c, r, err := schedule(ctx, c, plan, o)
 	if err == nil {
+		r.Passes = append(s.report.Passes, r.Passes...)
 		r.warnPart(&plan.Target.FPGA)
 	}
 	return c, r, err
@@ -157,7 +147,7 @@ func (r *Report) Traffic() (beats int) {
 
 // Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.
 func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
-	p, s := Pipeline.Named(names), newStage(ctx, plan, nil)
+	p, s := slices.Concat(Preparation, Pipeline).Named(names), newStage(ctx, plan, nil)
 	return len(p), pass.Run(s.runner(g, o), s, p, g)
 }
 

@@ -44,19 +44,25 @@ type Found struct {
 	Nodes []string
 }
 
-// Table lists groups of patterns; a later group reads what earlier ones make.
-var Table = [...]struct {
+// Group is patterns that one pass recognizes, under its name and sentence.
+type Group struct {
 	Name, Doc string
 	Patterns  []Pattern
-}{
-	{"recognize_functions", "decomposed functions of single elements become gelu, silu, mish, hard_swish and the like",
-		functions},
-	{"recognize_softmax", "exponential functions and their sums become softmax and log_softmax", softmaxes},
-	{"recognize_norms", "decomposed normalizations become layer_norm and rms_norm", norms},
-	{"recognize_linear", "matmul by constants and the addition after it become linear", linears},
-	{"recognize_rotary", "decomposed rotary embeddings become rotary", rotaries},
-	{"recognize_attention", "products, scale, mask and softmax become attention", attentions},
 }
+
+// The groups; a later one reads what earlier ones make.
+var (
+	Functions = Group{"recognize_functions", "decomposed functions of single elements become gelu, silu, mish, hard_swish " +
+		"and the like", functions}
+	Softmax   = Group{"recognize_softmax", "exponential functions and their sums become softmax and log_softmax", softmaxes}
+	Norms     = Group{"recognize_norms", "decomposed normalizations become layer_norm and rms_norm", norms}
+	Linear    = Group{"recognize_linear", "matmul by constants and the addition after it become linear", linears}
+	Rotary    = Group{"recognize_rotary", "decomposed rotary embeddings become rotary", rotaries}
+	Attention = Group{"recognize_attention", "products, scale, mask and softmax become attention", attentions}
+)
+
+// Groups lists all groups in their order.
+var Groups = []Group{Functions, Softmax, Norms, Linear, Rotary, Attention}
 
 // Run rewrites g by the patterns of one group, from its inputs to its outputs.
 func Run(g *ir.Graph, patterns []Pattern) []Found {
