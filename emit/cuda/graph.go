@@ -15,7 +15,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/lower/kernels"
+	"lathe/ir/group"
 )
 
 // Options of an emission.
@@ -65,7 +65,7 @@ func Emit(g *ir.Graph, o Options) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, err := kernels.Groups(g)
+	groups, err := group.Of(g)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/lower/kernels"
+	"lathe/ir/group"
 )
 
 // EmitSteps makes the kernels of two graphs on the same caches, which they write in place: first takes the tokens at
@@ -23,7 +23,7 @@ func EmitSteps(first, step *ir.Graph, o Options) (*Design, error) {
 		if g, err = ref.WithConstants(g); err != nil {
 			return nil, err
 		}
-		groups, err := kernels.Groups(g)
+		groups, err := group.Of(g)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ var graphKernels = []Entry{
 	{"L0946", "A value is too large for a kernel of the graph.",
 		"cuda.Emit(g, cuda.Options{}) // emit/cuda; a relu of 2^29 elements"},
 	{"L0947", "Nodes of a graph cannot be computed in the groups that they are put into.",
-		"lower.NewGroups(g, anchors) // a group of a first and a last node, without the one between them"},
+		"group.New(g, anchors) // a group of a first and a last node, without the one between them"},
 	{"L0948", "The kernel library has nothing for a large sum of products, and a thread a result would be slow.",
 		"lathe emit-cuda model.onnx -o out/ --act fp32 // a linear layer of 1024 x 1024 weights"},
 	{"L0949", "No kernel takes a cache of keys or values, or writes it where it lies.",

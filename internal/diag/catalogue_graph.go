@@ -104,7 +104,7 @@ var plans = []Entry{
 	{"L0404", "Calibration data have the wrong shape, or lead to values that are not finite.",
 		"$ lathe quantize model.onnx -o m.lathe --calibrate huge-values.npz"},
 	{"L0405", "A pass broke the graph, or did not have the effect it claims: a fault of Lathe.",
-		"lower.QuantizeWith(ctx, g, plan, c, options) // options that change a weight between two passes"},
+		"lower.Quantize(ctx, g, plan, c, options) // options that change a weight between two passes"},
 	{"L0406", "A number format of the plan cannot be used for data, weights or bias.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"mxint(20,32)\""},
 	{"L0407", "An operation does not support the number formats that the plan gives it.",

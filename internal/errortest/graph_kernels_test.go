@@ -8,12 +8,12 @@ import (
 
 	"lathe/emit/cuda"
 	"lathe/ir"
+	"lathe/ir/group"
 	"lathe/ir/hlo"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
-	"lathe/lower/kernels"
 )
 
 // graphKernelFaults are those of graphs that become kernels.
@@ -36,7 +36,7 @@ var graphKernelFaults = map[string]func(t *testing.T) error{
 		b.Name, b.Args = "z", []*ir.Node{&a}
 		a.Name, a.Args = "between", []*ir.Node{g.Nodes[1]}
 		g.Nodes, g.Out[0].Node = append(g.Nodes, &a, &b), &b
-		_, err := kernels.NewGroups(g, map[*ir.Node]*ir.Node{&b: g.Nodes[1]})
+		_, err := group.New(g, map[*ir.Node]*ir.Node{&b: g.Nodes[1]})
 		return err
 	},
 	"L0948": func(*testing.T) error {

@@ -62,7 +62,7 @@ type Fold struct {
 	SumsFrom string
 	// AutoUnroll lets the balance mode unroll layers.
 	AutoUnroll bool
-	// FPS is the wanted rate and MaxLUT, MaxFF, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan
+	// FPS is the wanted rate and MaxLUT, MaxFF, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. Parse
 	// refuses them in any other mode.
 	FPS                            float64
 	MaxLUT, MaxFF, MaxDSP, MaxBRAM int

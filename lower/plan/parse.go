@@ -36,7 +36,7 @@ type parser struct {
 	fpga  *target.Device
 }
 
-// Parse reads a plan; name stands in messages. What the plan does not say is as in DefaultPlan. All mistakes are
+// Parse reads a plan; name stands in messages. What the plan does not say is as in Default. All mistakes are
 // reported at once: L0401 for unknown keys, wrong types and syntax, L0402 for values that are not allowed, L0413 for an
 // unknown part, L0416 for keys of a mode that is not the plan's, L05xx for impossible formats, each with its line.
 func Parse(name string, data []byte) (*Plan, error) { return ParseWith(name, data, Settings{}) }

@@ -9,7 +9,7 @@ import (
 	"lathe/ir/target"
 )
 
-// Plan is everything that the user may choose about lowering. ParsePlan reads it, DefaultPlan fills it in.
+// Plan is everything that the user may choose about lowering. Parse reads it, Default fills it in.
 type Plan struct {
 	// File names the plan in messages; empty for the default plan.
 	File     string

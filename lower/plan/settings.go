@@ -29,7 +29,7 @@ type Settings struct {
 // leastBits and mostBits bound Settings.Bits: a product of two such values leaves room for sums in 63 bits.
 const leastBits, mostBits = 2, 24
 
-// ParseWith is ParsePlan under settings, each of which has the name of a flag in messages. An empty text is the
+// ParseWith is Parse under settings, each of which has the name of a flag in messages. An empty text is the
 // default plan. Plan.Notes says where a setting and the text disagree.
 func ParseWith(name string, data []byte, set Settings) (*Plan, error) {
 	f, at, err := decodeFile(name, data)

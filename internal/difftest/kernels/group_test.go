@@ -13,10 +13,10 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/group"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
-	"lathe/lower/kernels"
 )
 
 // TestOneKernel: a group of element-wise nodes and reshapes is one kernel, which reads the inputs and writes the result
@@ -54,7 +54,7 @@ func TestOneKernel(t *testing.T) {
 
 func emitGroups(t *testing.T, g *ir.Graph, anchors map[*ir.Node]*ir.Node) *cuda.Design {
 	t.Helper()
-	groups, err := kernels.NewGroups(g, anchors)
+	groups, err := group.New(g, anchors)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
@@ -98,7 +98,7 @@ func randomGroups(t *testing.T, r *rand.Rand, g *ir.Graph) map[*ir.Node]*ir.Node
 				to = a
 			}
 			anchors[n] = to
-			if _, err := kernels.NewGroups(g, anchors); err != nil {
+			if _, err := group.New(g, anchors); err != nil {
 				delete(anchors, n)
 			}
 		}

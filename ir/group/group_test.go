@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kernels_test
+package group_test
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/group"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
-	"lathe/lower/kernels"
 )
 
 // diamond is a = relu(x), b = relu(a), c = a + w, d = b + c, of which c and d are results; e reads a for nobody.
@@ -65,7 +65,7 @@ func TestGroups(t *testing.T) {
 			n, anchor, _ := strings.Cut(pair, ":")
 			anchors[at[n]] = at[anchor]
 		}
-		groups, err := kernels.NewGroups(g, anchors)
+		groups, err := group.New(g, anchors)
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) || diag.CodeOf(err) != "L0947" {
 				t.Errorf("%s: %v, want %s", c.groups, err, c.want)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kernels
+// Package group makes the groups of nodes that a GPU computes together of the names that lowering has given.
+package group
 
 import (
 	"slices"
@@ -8,9 +9,9 @@ import (
 	"lathe/ir"
 )
 
-// Groups are what a GPU computes together, as HW.Group of the nodes says: each node alone where it says nothing. Errors
-// as NewGroups.
-func Groups(g *ir.Graph) ([]*ir.Group, error) {
+// Of are what a GPU computes together, as HW.Group of the nodes says: each node alone where it says nothing. Errors
+// as New.
+func Of(g *ir.Graph) ([]*ir.Group, error) {
 	named := make(map[string]*ir.Node, len(g.Nodes))
 	for _, n := range g.Nodes {
 		named[n.Name] = n
@@ -24,14 +25,14 @@ func Groups(g *ir.Graph) ([]*ir.Group, error) {
 			return nil, n.Errorf("L0947", "%s is in the group of %s, which is not there", n.Name, n.HW.Group)
 		}
 	}
-	return NewGroups(g, anchors)
+	return New(g, anchors)
 }
 
-// NewGroups puts every node into one group: that of the node to which anchors maps it, or its own. Inputs, constants
+// New puts every node into one group: that of the node to which anchors maps it, or its own. Inputs, constants
 // that are no results of the graph, and nodes that nobody reads have none. The groups are in an order in which they can
 // be computed: values are there before they are read. Error L0947 where there is no such order, and for anchors that
 // have no group of their own.
-func NewGroups(g *ir.Graph, anchors map[*ir.Node]*ir.Node) ([]*ir.Group, error) {
+func New(g *ir.Graph, anchors map[*ir.Node]*ir.Node) ([]*ir.Group, error) {
 	b := grouping{graph: g, readers: g.Readers(), of: map[*ir.Node]*ir.Group{}, state: map[*ir.Group]int{}}
 	own := map[*ir.Node]*ir.Group{} // by their anchors
 	for _, n := range g.Nodes {
@@ -63,7 +64,7 @@ func NewGroups(g *ir.Graph, anchors map[*ir.Node]*ir.Node) ([]*ir.Group, error) 
 	return b.order, nil
 }
 
-// grouping is the work of NewGroups. state is open while the inputs of a group are visited.
+// grouping is the work of New. state is open while the inputs of a group are visited.
 type grouping struct {
 	graph   *ir.Graph
 	readers map[*ir.Node]int
