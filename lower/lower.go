@@ -31,7 +31,7 @@ func Schedule(ctx context.Context, g *ir.Graph, p *plan.Plan, o pass.Options) (*
 }
 
 // Kernels prepares a float or quantized graph for a GPU: see kernels.Run.
-func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o pass.Options) (*ir.Graph, *kernels.Report,
+func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o kernels.Options) (*ir.Graph, *kernels.Report,
 	error) {
 	return kernels.Run(ctx, g, p, o)
 }

@@ -45,7 +45,8 @@ type Options struct {
 // defaultArch is the architecture whose sizes guide where none is named.
 const defaultArch = "sm_90"
 
-func (o Options) target() (cuda.Target, error) {
+// Target is what kernels are chosen for. Error L0934 for an unknown architecture.
+func (o Options) Target() (cuda.Target, error) {
 	if o.Arch == "" {
 		o.Arch = defaultArch
 	}
@@ -87,7 +88,7 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 }
 
 func newEmitter(o Options) (*emitter, error) {
-	target, err := o.target()
+	target, err := o.Target()
 	return &emitter{tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic,
 		keepInputs: o.KeepInputs}, err
 }

@@ -104,10 +104,13 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 // there is a device.
 func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s driver.Source, p kernels.Precision,
 	o cuda.Options) (*passFacts, error) {
+	target, err := fusing(o)
+	if err != nil {
+		return nil, err
+	}
 	var passes [2]*passFacts
 	for i, unfused := range []bool{false, true} {
-		s.Passes.Unfused = unfused
-		computed, report, err := driver.Kernels(ctx, g, p, s.Passes)
+		computed, report, err := driver.Kernels(ctx, g, p, kernels.Options{Options: s.Passes, Unfused: unfused, Target: target})
 		if err != nil {
 			return nil, err
 		}

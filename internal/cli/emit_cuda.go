@@ -24,7 +24,6 @@ import (
 	"lathe/ir"
 	"lathe/lower/kernels"
 	"lathe/lower/kernels/fuse"
-	"lathe/lower/pass"
 	"lathe/sim/nvrtc"
 )
 
@@ -205,6 +204,15 @@ type emission struct {
 	borders, stepBorders []fuse.Border
 }
 
+// fusing is the target that groups of nodes are chosen for: that of kernels where they are for one architecture, else
+// the least of all.
+func fusing(o cuda.Options) (target library.Target, err error) {
+	if o.Arch == "" && !o.Hopper {
+		return target, nil
+	}
+	return o.Target()
+}
+
 // emission imports a model and makes its kernels.
 func (a *App) emission(ctx context.Context, s driver.Source, p kernels.Precision, o cuda.Options) (m emission,
 	err error) {
@@ -228,10 +236,15 @@ func (a *App) emission(ctx context.Context, s driver.Source, p kernels.Precision
 		return m, err
 	}
 	progress.finish()
-	if m.graph, m.borders, err = a.grouped(ctx, m.graph, p, s.Passes); err != nil {
+	target, err := fusing(o)
+	if err != nil {
 		return m, err
 	}
-	if m.step, m.stepBorders, err = a.grouped(ctx, m.step, p, s.Passes); err != nil {
+	passes := kernels.Options{Options: s.Passes, Target: target}
+	if m.graph, m.borders, err = a.grouped(ctx, m.graph, p, passes); err != nil {
+		return m, err
+	}
+	if m.step, m.stepBorders, err = a.grouped(ctx, m.step, p, passes); err != nil {
 		return m, err
 	}
 	m.design, err = cuda.EmitSteps(m.graph, m.step, o)
@@ -281,7 +294,12 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision kernels.Pr
 	if g, err = a.prepared(ctx, s); err != nil {
 		return nil, nil, nil, err
 	}
-	if g, borders, err = a.grouped(ctx, g, precision, s.Passes); err != nil {
+	target, err := fusing(o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	passes := kernels.Options{Options: s.Passes, Target: target}
+	if g, borders, err = a.grouped(ctx, g, precision, passes); err != nil {
 		return nil, nil, nil, err
 	}
 	d, err = cuda.Emit(g, o)
@@ -289,7 +307,7 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision kernels.Pr
 }
 
 // grouped is the graph that kernels compute, with the borders between them; it prints what the passes report.
-func (a *App) grouped(ctx context.Context, g *ir.Graph, precision kernels.Precision, o pass.Options) (*ir.Graph,
+func (a *App) grouped(ctx context.Context, g *ir.Graph, precision kernels.Precision, o kernels.Options) (*ir.Graph,
 	[]fuse.Border, error) {
 	g, report, err := driver.Kernels(ctx, g, precision, o)
 	if err != nil {

@@ -100,7 +100,7 @@ func (v *verifyFlags) check() error {
 // cuda computes a quantized graph by its kernels, on a GPU or emulated.
 func (a *App) cuda(p *progress, o pass.Options) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
 	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := a.grouped(ctx, g, kernels.Precision{}, o)
+		g, _, err := a.grouped(ctx, g, kernels.Precision{}, kernels.Options{Options: o})
 		if err != nil {
 			return nil, err
 		}

@@ -18,14 +18,13 @@ import (
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
 // Kernels is the graph that kernels of a float or quantized graph compute, a float one in precision p: see
 // lower.Kernels.
-func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o pass.Options) (*ir.Graph, *kernels.Report,
+func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o kernels.Options) (*ir.Graph, *kernels.Report,
 	error) {
 	g, err := Evaluable(g)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir/format"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 )
 
 // TestLaunches counts the kernels of a layer in 16 bits: what follows a product, and what moves heads, is in them.
@@ -44,7 +43,7 @@ func TestLaunches(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, _, err = driver.Kernels(t.Context(), g, kernels.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
-				pass.Options{})
+				kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -72,7 +71,7 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
 	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), kernels.Precision{},
-		pass.Options{})
+		kernels.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +230,7 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		g, _, err := driver.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
+		g, _, err := driver.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

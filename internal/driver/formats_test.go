@@ -17,7 +17,6 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
@@ -52,7 +51,7 @@ func withKernels(t testing.TB, e driver.Engines) driver.Engines {
 		t.Fatal(err)
 	}
 	e.CUDA = func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, pass.Options{})
+		g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"slices"
 
+	"lathe/cuda"
 	"lathe/ir"
 	"lathe/lower/float"
 	"lathe/lower/float/recognize"
@@ -16,7 +17,7 @@ import (
 	"lathe/lower/plan"
 )
 
-// Report tells what became of a graph on its way to kernels; the passes add to it.
+// Report tells what became of a graph on its way to kernels.
 type Report struct {
 	pass.Report
 	// Recognized counts the operations that patterns have made, by pass.
@@ -25,23 +26,48 @@ type Report struct {
 	Borders []fuse.Border
 }
 
+// Options are about the running of passes, and for what kernels are.
+type Options struct {
+	pass.Options
+	// Unfused leaves every node a group of its own: for comparison.
+	Unfused bool
+	// Target is what the CUDA columns are asked for. The zero value is one sample on the least of all architectures: what
+	// its blocks hold, those of others do.
+	Target cuda.Target
+}
+
+// target is the target with what its zero value stands for.
+func (o *Options) target() (cuda.Target, error) {
+	if o.Target != (cuda.Target{}) {
+		return o.Target, nil
+	}
+	least, err := cuda.FindArch("sm_80")
+	return cuda.Target{Arch: least, Samples: 1}, err
+}
+
+// stage is what the passes share beside the graph.
+type stage struct {
+	report *Report
+	target cuda.Target
+}
+
 // Run prepares a float or quantized graph for a GPU: in float graphs operations that an exporter has decomposed are
 // whole again, as they round once, networks of images are in the form that quantization starts from, channels last, and
 // values have precision p; then nodes are grouped, each group a kernel where that can be, and HW.Group names them,
 // unless o leaves them alone. g is not changed, and every engine computes what is returned. The report holds the
 // borders between groups, and what was recognized.
-func Run(ctx context.Context, g *ir.Graph, p Precision, o pass.Options) (*ir.Graph, *Report, error) {
+func Run(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Graph, *Report, error) {
 	c, report := g.Clone(), &Report{}
 	if g.Stage == ir.StageFloat {
 		var err error
 		var found *float.Report
-		if c, found, err = float.Recognize(ctx, g, o); err != nil {
+		if c, found, err = float.Recognize(ctx, g, o.Options); err != nil {
 			return nil, nil, err
 		}
 		report.Report, report.Recognized = found.Report, found.Recognized
 		if p.Halved() && ofImages(c) {
 			s := &float.State{Recognized: report.Recognized}
-			if err := pass.Run(newRunner(ctx, c, report, o), s, float.Pipeline, c); err != nil {
+			if err := pass.Run(newRunner(ctx, c, report, o.Options), s, float.Pipeline, c); err != nil {
 				return nil, nil, err
 			}
 			report.Recognized = s.Recognized
@@ -53,7 +79,11 @@ func Run(ctx context.Context, g *ir.Graph, p Precision, o pass.Options) (*ir.Gra
 	if o.Unfused {
 		return c, report, nil
 	}
-	err := pass.Run(newRunner(ctx, c, report, o), report, Pipeline, c)
+	target, err := o.target()
+	if err != nil {
+		return nil, nil, err
+	}
+	err = pass.Run(newRunner(ctx, c, report, o.Options), &stage{report, target}, Pipeline, c)
 	return c, report, err
 }
 
@@ -74,10 +104,14 @@ func ofImages(g *ir.Graph) bool {
 // Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.
 func Named(ctx context.Context, g *ir.Graph, _ *plan.Plan, names []string, o pass.Options) (ran int, err error) {
 	p, report := Pipeline.Named(names), &Report{}
-	return len(p), pass.Run(newRunner(ctx, g, report, o), report, p, g)
+	target, err := (&Options{}).target()
+	if err != nil {
+		return 0, err
+	}
+	return len(p), pass.Run(newRunner(ctx, g, report, o), &stage{report, target}, p, g)
 }
 
 // only is a rewrite that needs nothing but the graph.
-func only(f func(*ir.Graph) error) func(*Report, *ir.Graph) error {
-	return func(_ *Report, g *ir.Graph) error { return f(g) }
+func only(f func(*ir.Graph) error) func(*stage, *ir.Graph) error {
+	return func(_ *stage, g *ir.Graph) error { return f(g) }
 }

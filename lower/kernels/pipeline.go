@@ -10,19 +10,17 @@ import (
 )
 
 // Pipeline decides what a GPU computes together.
-var Pipeline = pass.Pipeline[*Report]{
+var Pipeline = pass.Pipeline[*stage]{
 	pass.New("write_out_time", "layers with a state become their steps, one after the other, which have kernels",
-		pass.Exact, 0,
-		only(simplify.Steps)),
+		pass.Exact, 0, only(simplify.Steps)),
 	pass.New("join_linear", "linear layers on the same data, queries, keys and values, become one", pass.Exact, 0,
 		only(fuse.Linears)),
 	pass.New("join_rotary", "queries and keys that are columns of one value are turned together", pass.Exact, 0,
 		only(fuse.Rotaries)),
 	pass.New("group_kernels", "an operation, the moves in front of it and what follows become one kernel", pass.Annotate,
-		0,
-		func(r *Report, g *ir.Graph) (err error) {
-			r.Borders, err = fuse.Groups(g)
-			return err
+		0, func(s *stage, g *ir.Graph) error {
+			s.report.Borders = fuse.Groups(g, s.target)
+			return nil
 		}),
 	pass.New("round_at_borders", "floats of 16 bits are rounded where a kernel ends, and not within", pass.Lossy, 0,
 		only(fuse.Round)),

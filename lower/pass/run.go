@@ -33,8 +33,6 @@ type Options struct {
 	Alone bool
 	// Unmeasured leaves the errors against the float model out, for callers that print none.
 	Unmeasured bool
-	// Unfused leaves every node a group of its own where Kernels prepares a graph: for comparison.
-	Unfused bool
 	// Units, if not nil, holds what is planned of the units, for who emits the graph afterwards.
 	Units *unit.Cache
 }

@@ -28,7 +28,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/hlo/text"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/rtl"
 )
 
@@ -171,7 +170,7 @@ func stableHLO(g *ir.Graph) ([]byte, error) {
 
 // cudaFolder is the CUDA folder of a graph without what NVRTC makes of it.
 func cudaFolder(ctx context.Context, g *ir.Graph) ([]byte, error) {
-	g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, pass.Options{})
+	g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -83,7 +82,7 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 		t.Fatal(err)
 	}
 	for _, g := range []**ir.Graph{&first, &step} {
-		if *g, _, err = driver.Kernels(t.Context(), *g, precision, pass.Options{}); err != nil {
+		if *g, _, err = driver.Kernels(t.Context(), *g, precision, kernels.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/text"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -54,7 +53,7 @@ func TestHopper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := driver.Kernels(t.Context(), layers(t), precision, pass.Options{})
+	g, _, err := driver.Kernels(t.Context(), layers(t), precision, kernels.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

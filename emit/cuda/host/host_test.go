@@ -18,7 +18,6 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -104,7 +103,7 @@ func (m model) kernels(t *testing.T, g *ir.Graph) (*ir.Graph, *cuda.Design, []cu
 			t.Fatal(err)
 		}
 	}
-	if g, _, err = driver.Kernels(t.Context(), g, precision, pass.Options{}); err != nil {
+	if g, _, err = driver.Kernels(t.Context(), g, precision, kernels.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})

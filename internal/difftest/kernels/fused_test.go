@@ -24,7 +24,6 @@ import (
 	"lathe/ir/op/sum"
 	"lathe/lower"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 )
 
 // TestFusedCodes: quantized networks in the groups that lowering chooses have the codes that their nodes have alone.
@@ -38,7 +37,7 @@ func TestFusedCodes(t *testing.T) {
 			if i%2 == 1 {
 				g = difftest.Chain(r, difftest.Chains[r.IntN(len(difftest.Chains))])
 			}
-			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +115,7 @@ func (b *built) linear(r *rand.Rand, x *ir.Node, n int) *ir.Node {
 func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Graph {
 	b.t.Helper()
 	b.g.Out = append(b.g.Out, ir.Output{Name: "y", Node: y})
-	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, pass.Options{})
+	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, kernels.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -294,7 +293,7 @@ func TestFusedSums(t *testing.T) {
 				s.Type.Format = format.Affine{W: 8, Zero: int64(r.IntN(256)), Scale: 0.43, Axis: format.PerTensor}
 			}
 			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
-			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -340,7 +339,7 @@ func TestPartedSums(t *testing.T) {
 			s.Type.Format = format.Fixed{W: 8, F: f.F, Signed: true, Round: f.Round}
 			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
 			change(g, y, &z, &s)
-			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, pass.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,13 +22,10 @@ type Border struct {
 	Why string
 }
 
-// Groups sets HW.Group of every node. The borders that are left are in the order of the graph, one for each value and
+// Groups sets HW.Group of every node, as the kernels for a target allow. The borders that are left are in the order of the graph, one for each value and
 // reader.
-func Groups(g *ir.Graph) ([]Border, error) {
-	f, err := newFuser(g)
-	if err != nil {
-		return nil, err
-	}
+func Groups(g *ir.Graph, target cuda.Target) []Border {
+	f := newFuser(g, target)
 	f.caches()
 	for _, stage := range []func(n *ir.Node) bool{f.library, alone, elementwise, every} {
 		for _, n := range g.Nodes {
@@ -43,7 +40,7 @@ func Groups(g *ir.Graph) ([]Border, error) {
 			n.HW.Group = a.Name
 		}
 	}
-	return f.borders(), nil
+	return f.borders()
 }
 
 // fuser is the work of Groups.
@@ -59,10 +56,8 @@ type fuser struct {
 	fitting map[*ir.Node]bool // the library has a kernel of the node alone
 }
 
-func newFuser(g *ir.Graph) (*fuser, error) {
-	// The least of all: what its blocks hold, those of others do.
-	arch, err := cuda.FindArch("sm_80")
-	f := &fuser{graph: g, target: cuda.Target{Arch: arch, Samples: 1}, users: g.Users(), output: map[*ir.Node]bool{},
+func newFuser(g *ir.Graph, target cuda.Target) *fuser {
+	f := &fuser{graph: g, target: target, users: g.Users(), output: map[*ir.Node]bool{},
 		order: map[*ir.Node]int{}, anchor: map[*ir.Node]*ir.Node{}, why: map[*ir.Node]string{},
 		fitting: map[*ir.Node]bool{}}
 	for i, n := range g.Nodes {
@@ -71,7 +66,7 @@ func newFuser(g *ir.Graph) (*fuser, error) {
 	for _, o := range g.Out {
 		f.output[o.Node] = true
 	}
-	return f, err
+	return f
 }
 
 // free says that n is computed, and belongs to no group yet.
