@@ -19,8 +19,8 @@ import (
 
 // PlanText is a plan as a file, filled in with what became of it for a model: formats that calibration chose stand as
 // rules, other decisions as comments. g is the quantized graph, quantized and scheduled are the reports of lowering it;
-// quantized is nil for a graph that was saved quantized. Where quantized.Loose is 0, plan.Parse of the text leads to the
-// same design without calibration data.
+// quantized is nil for a graph that was saved quantized. Where quantized.Loose is 0, plan.Parse of the text leads to
+// the same design without calibration data.
 func PlanText(p *plan.Plan, model string, g *ir.Graph, quantized *quantize.Report, scheduled *schedule.Report) string {
 	t := planText{plan: p, model: model, graph: g, scheduled: scheduled}
 	if quantized != nil {

@@ -110,7 +110,8 @@ func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s d
 	}
 	var passes [2]*passFacts
 	for i, unfused := range []bool{false, true} {
-		computed, report, err := driver.Kernels(ctx, g, p, kernels.Options{Options: s.Passes, Unfused: unfused, Target: target})
+		computed, report, err := driver.Kernels(ctx, g, p, kernels.Options{Options: s.Passes, Unfused: unfused,
+			Target: target})
 		if err != nil {
 			return nil, err
 		}

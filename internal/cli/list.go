@@ -163,9 +163,11 @@ type pipeline struct {
 }
 
 func pipelines() []pipeline {
-	return []pipeline{{"recognize", float.Recognizing.Promises()}, {"admit", float.Admission.Promises()}, {"float", float.Pipeline.Promises()},
+	return []pipeline{{"recognize", float.Recognizing.Promises()}, {"admit", float.Admission.Promises()},
+		{"float", float.Pipeline.Promises()},
 		{"quantize", quantize.Pipeline.Promises()},
-		{"prepare", schedule.Preparation.Promises()}, {"schedule", schedule.Pipeline.Promises()}, {"kernels", kernels.Pipeline.Promises()}}
+		{"prepare", schedule.Preparation.Promises()}, {"schedule", schedule.Pipeline.Promises()},
+		{"kernels", kernels.Pipeline.Promises()}}
 }
 
 func listPasses() ([][]string, error) {

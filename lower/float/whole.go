@@ -16,8 +16,8 @@ import (
 	"lathe/lower/pass"
 )
 
-// positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those. Conversions between
-// types that hold them go.
+// positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those.
+// Conversions between types that hold them go.
 func positionsToValues(g *ir.Graph) {
 	for _, n := range g.Nodes {
 		if positions(n) {

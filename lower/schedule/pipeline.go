@@ -11,7 +11,8 @@ import (
 
 // Preparation marks what the plan makes of a whole graph, before layers share units and before any search.
 var Preparation = pass.Pipeline[*stage]{
-	pass.New("refuse_cache", "refuses a cache outside of the chip where there is no decoder", pass.Annotate, 0, cacheOutside),
+	pass.New("refuse_cache", "refuses a cache outside of the chip where there is no decoder", pass.Annotate, 0,
+		cacheOutside),
 	pass.New("mark_decoder", "marks the units of a decoder, where the plan asks for one", pass.Annotate, 0, markDecoder),
 	pass.New("mark_lengths", "marks what has a row a token, where the plan has frames of any length", pass.Annotate, 0,
 		markLengths),

@@ -163,7 +163,8 @@ func (p pass) design(ctx context.Context) (*ir.Graph, *emit.Design, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, _, err = driver.Kernels(ctx, g, kernels.Precision{Act: format.BF16, Weight: format.BF16}, kernels.Options{Options: s.Passes}); err != nil {
+	if g, _, err = driver.Kernels(ctx, g, kernels.Precision{Act: format.BF16, Weight: format.BF16},
+		kernels.Options{Options: s.Passes}); err != nil {
 		return nil, nil, err
 	}
 	d, err := emit.Emit(g, emit.Options{Name: p.layer.name, Samples: p.samples, KeepInputs: true})

@@ -52,9 +52,11 @@ type Group struct {
 
 // The groups; a later one reads what earlier ones make.
 var (
-	Functions = Group{"recognize_functions", "decomposed functions of single elements become gelu, silu, mish, hard_swish " +
-		"and the like", functions}
-	Softmax   = Group{"recognize_softmax", "exponential functions and their sums become softmax and log_softmax", softmaxes}
+	Functions = Group{"recognize_functions",
+		"decomposed functions of single elements become gelu, silu, mish, hard_swish " +
+			"and the like", functions}
+	Softmax = Group{"recognize_softmax", "exponential functions and their sums become softmax and log_softmax",
+		softmaxes}
 	Norms     = Group{"recognize_norms", "decomposed normalizations become layer_norm and rms_norm", norms}
 	Linear    = Group{"recognize_linear", "matmul by constants and the addition after it become linear", linears}
 	Rotary    = Group{"recognize_rotary", "decomposed rotary embeddings become rotary", rotaries}

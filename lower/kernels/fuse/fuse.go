@@ -22,8 +22,8 @@ type Border struct {
 	Why string
 }
 
-// Groups sets HW.Group of every node, as the kernels for a target allow. The borders that are left are in the order of the graph, one for each value and
-// reader.
+// Groups sets HW.Group of every node, as the kernels for a target allow. The borders that are left are in the order of
+// the graph, one for each value and reader.
 func Groups(g *ir.Graph, target cuda.Target) []Border {
 	f := newFuser(g, target)
 	f.caches()
