@@ -49,7 +49,7 @@ func mlp(t *testing.T, style ir.Style) *ir.Graph {
 			t.Fatal(err)
 		}
 		n.Type.Format = f
-		n.HW = ir.HW{InLanes: in, OutLanes: out, Style: style}
+		n.HW = ir.HW{Widths: ir.Widths{InLanes: in, OutLanes: out}, Style: style}
 		g.Nodes = append(g.Nodes, n)
 		return n
 	}
@@ -59,7 +59,7 @@ func mlp(t *testing.T, style ir.Style) *ir.Graph {
 	}
 	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{},
 		Type: ir.Type{Shape: []int{1, 8}, Format: fixed("fixed(8,4)")},
-		HW:   ir.HW{InLanes: lanes[0], OutLanes: lanes[0]}}
+		HW:   ir.HW{Widths: ir.Widths{InLanes: lanes[0], OutLanes: lanes[0]}}}
 	g.In, g.Nodes = []*ir.Node{x}, []*ir.Node{x}
 	h := node(sum.Linear, "fc1", fixed("fixed(8,1)"), lanes[0], lanes[1], x, constant("w1", fixed("fixed(8,6)"), 6, 8),
 		constant("b1", fixed("fixed(16,9)"), 6))

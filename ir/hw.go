@@ -30,8 +30,30 @@ type Sums struct {
 	LUT int
 }
 
-// HW is the hardware metadata of one node. Zero means undecided; only lowering sets it.
+// HW is the hardware metadata of one node, in groups by subject. Zero means undecided; only lowering sets it.
 type HW struct {
+	Widths
+	// Style chooses between the folded and the unrolled unit.
+	Style Style
+	// Sums says how the sums of an unrolled unit are built.
+	Sums
+	Timing
+	Adapter
+	Memory
+	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
+	// share their data, "chain" DSPs of UltraScale+ that also sum, or "none", LUTs. "" is "one".
+	DSP string
+	// Part is the FPGA that the plan names, whose DSPs the products of the node fit; nil: it names none.
+	Part *target.Device
+	Ring
+	Decoding
+	Frames
+	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
+	Group string
+}
+
+// Widths are the elements that the beats of a unit carry, and how many it works on at once.
+type Widths struct {
 	// InLanes and OutLanes are elements per beat that the unit works on: for linear and conv the parallel inputs
 	// (along kernel and input channels) and the parallel output channels.
 	InLanes, OutLanes int
@@ -44,16 +66,24 @@ type HW struct {
 	// RowIn and RowOut are the elements of a row of keys as its beats carry it, on the first stream that arrives and on
 	// the result: the last beats may have dead lanes, whose elements count for nothing. 0: rows end where beats do.
 	RowIn, RowOut int
-	// Style chooses between the folded and the unrolled unit.
-	Style Style
-	// Sums says how the sums of an unrolled unit are built.
-	Sums
+}
+
+// Timing is what the schedule computes for a unit, in cycles.
+type Timing struct {
 	// II is the initiation interval of a sample in cycles; Latency the cycles from first beat in to first beat out.
 	II, Latency int
+}
+
+// Adapter is what nodes that join streams have: a fifo or a fork.
+type Adapter struct {
 	// Fifo is the depth of a fifo node in beats.
 	Fifo int
 	// Branches is the number of readers of a fork node.
 	Branches int
+}
+
+// Memory is where a unit keeps constants, rows, keys and values.
+type Memory struct {
 	// Mem is where constants live: "auto", "block" or "distributed".
 	Mem string
 	// Lines is the line buffer, the memory of rows of a window: "block", "distributed" or "ultra"; "" leaves it to
@@ -68,11 +98,10 @@ type HW struct {
 	Cache string
 	// Port is the bits of a beat of that memory, Burst the beats of a burst.
 	Port, Burst int
-	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
-	// share their data, "chain" DSPs of UltraScale+ that also sum, or "none", LUTs. "" is "one".
-	DSP string
-	// Part is the FPGA that the plan names, whose DSPs the products of the node fit; nil: it names none.
-	Part *target.Device
+}
+
+// Ring is the place of a node among units that layers share.
+type Ring struct {
 	// Unit is the node whose unit computes this one too, in turn Turn of a sample, where layers share units; empty: its
 	// own, in turn 0. Back is the node that takes the result again as a second stream, in the next turn.
 	Unit string
@@ -81,19 +110,25 @@ type HW struct {
 	// Images is how many samples in a row go through the units that layers share before the first of them goes through
 	// again, as what the next layer reads; 0: one.
 	Images int
+}
+
+// Decoding is what units of decoders have.
+type Decoding struct {
 	// Decode says that the unit is part of a decoder: sequences may end after any token, and the next one begins when all
 	// that the unit holds has been dropped.
 	Decode bool
 	// Turns is, in a decoder whose layers share the unit, in how many turns each token goes through it before the next one
 	// enters: every layer has positions, keys and values of its own. 0: one.
 	Turns int
+}
+
+// Frames is how the frames of a value change in length, and how beats tell.
+type Frames struct {
 	// Tokens is the most tokens of a frame, of a value whose frames change in length; 0: frames have one length. Ends says
 	// of an input that its stream has a bit a token, 1 for the last one of a frame, made of the ends of what comes in on
 	// the first input. Marked says that beats have one more bit above: 1 on the last one of a frame.
 	Tokens       int
 	Ends, Marked bool
-	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
-	Group string
 }
 
 // Stats are measured facts about the values of a node.

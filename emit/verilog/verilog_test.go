@@ -22,7 +22,7 @@ import (
 func chain(t *testing.T, graph string, names ...string) *ir.Graph {
 	t.Helper()
 	f := format.Fixed{W: 5, F: 2, Signed: true}
-	hw := ir.HW{InLanes: 2, OutLanes: 2, StreamIn: 2}
+	hw := ir.HW{Widths: ir.Widths{InLanes: 2, OutLanes: 2, StreamIn: 2}}
 	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 4}, Format: f}, HW: hw}
 	g := &ir.Graph{Name: graph, Stage: ir.StageScheduled, In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 	last := x
@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("two readers and no fork: %v", err)
 	}
 	stream.InsertForks(g)
-	g.Find("a.fork").HW = ir.HW{InLanes: 2, OutLanes: 2, StreamIn: 2, Branches: 3}
+	g.Find("a.fork").HW = ir.HW{Widths: ir.Widths{InLanes: 2, OutLanes: 2, StreamIn: 2}, Adapter: ir.Adapter{Branches: 3}}
 	_, err := Emit(g, Options{})
 	if diag.CodeOf(err) != "L0430" || !strings.Contains(err.Error(), "3 branches and 2 readers") {
 		t.Errorf("a fork with a branch that nobody reads: %v", err)

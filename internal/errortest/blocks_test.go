@@ -31,14 +31,14 @@ var blockFaults = map[string]func(t *testing.T) error{
 	},
 	"L0650": func(*testing.T) error {
 		n := blockLinear(2, 2)
-		n.HW = ir.HW{InLanes: 2, Rows: 2, OutLanes: 1, StreamIn: 2}
+		n.HW = ir.HW{Widths: ir.Widths{InLanes: 2, Rows: 2, OutLanes: 1, StreamIn: 2}}
 		_, err := sum.Linear.RTL(n)
 		return err
 	},
 	"L0651": func(t *testing.T) error {
 		n := add(t, pointwise.Cast, "y", input("x", format.NewMXInt(8, 4), 12))
 		n.Type.Format = format.Fixed{W: 8, Signed: true}
-		n.HW = ir.HW{InLanes: 3, OutLanes: 3}
+		n.HW = ir.HW{Widths: ir.Widths{InLanes: 3, OutLanes: 3}}
 		_, err := pointwise.Cast.RTL(n)
 		return err
 	},

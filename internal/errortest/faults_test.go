@@ -99,7 +99,7 @@ func graph(stage ir.Stage, nodes ...*ir.Node) *ir.Graph {
 // inLanes gives every node one lane.
 func inLanes(g *ir.Graph) *ir.Graph {
 	for _, n := range g.Nodes {
-		n.HW = ir.HW{InLanes: 1, OutLanes: 1, StreamIn: 1}
+		n.HW = ir.HW{Widths: ir.Widths{InLanes: 1, OutLanes: 1, StreamIn: 1}}
 	}
 	return g
 }
@@ -112,7 +112,8 @@ func forked(t *testing.T, o *ir.Op) *ir.Graph {
 	g := graph(ir.StageQuantized, x, y, add(t, pointwise.Add, "z", x, y))
 	stream.InsertForks(g)
 	for _, n := range g.Nodes {
-		n.HW = ir.HW{InLanes: 1, OutLanes: 1, StreamIn: 1, Branches: n.HW.Branches, Latency: 1, II: 8}
+		n.HW = ir.HW{Widths: ir.Widths{InLanes: 1, OutLanes: 1, StreamIn: 1},
+			Adapter: ir.Adapter{Branches: n.HW.Branches}, Timing: ir.Timing{Latency: 1, II: 8}}
 	}
 	g.Stage = ir.StageScheduled
 	return g
@@ -200,7 +201,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 	"L0330": func(t *testing.T) error {
 		f := format.Fixed{W: 8, Signed: true}
 		n := add(t, pointwise.Add, "y", input("a", f, 2, 3), input("b", f, 1, 3))
-		n.HW = ir.HW{InLanes: 1, OutLanes: 1}
+		n.HW = ir.HW{Widths: ir.Widths{InLanes: 1, OutLanes: 1}}
 		_, err := pointwise.Add.RTL(n)
 		return err
 	},

@@ -30,7 +30,7 @@ func TestCache(t *testing.T) {
 		x := &ir.Node{Name: "x.fifo", Op: &ir.Op{Name: "fifo"}, Args: []*ir.Node{source}, Type: typ(5)}
 		w := &ir.Node{Name: "w", Op: &ir.Op{Name: "const"}, Attrs: &ir.Const{Data: data}, Type: typ(4)}
 		return &ir.Node{Name: "n", Op: o, Args: []*ir.Node{x, w}, Attrs: &attrs{[]int{0, 1}}, Type: typ(8),
-			HW: ir.HW{OutLanes: 2}}
+			HW: ir.HW{Widths: ir.Widths{OutLanes: 2}}}
 	}
 	var cache Cache
 	for _, c := range []struct {

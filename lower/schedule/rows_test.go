@@ -57,9 +57,9 @@ func TestRows(t *testing.T) {
 			continue
 		}
 		for _, n := range []struct{ has, want ir.HW }{
-			{s.Find("scores").HW, ir.HW{RowOut: c.row}},
-			{s.Find("weights").HW, ir.HW{RowIn: c.row, RowOut: c.row}},
-			{s.Find("sum").HW, ir.HW{RowIn: c.row}},
+			{s.Find("scores").HW, ir.HW{Widths: ir.Widths{RowOut: c.row}}},
+			{s.Find("weights").HW, ir.HW{Widths: ir.Widths{RowIn: c.row, RowOut: c.row}}},
+			{s.Find("sum").HW, ir.HW{Widths: ir.Widths{RowIn: c.row}}},
 		} {
 			if n.has.RowIn != n.want.RowIn || n.has.RowOut != n.want.RowOut {
 				t.Errorf("%s: rows of %d and %d, not %d and %d", c.plan, n.has.RowIn, n.has.RowOut, n.want.RowIn, n.want.RowOut)

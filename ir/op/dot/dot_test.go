@@ -34,7 +34,7 @@ func drawSum(r *rand.Rand, data, weights operandKind) *ir.Node {
 	}
 	n := &ir.Node{Name: "y", Op: &ir.Op{Name: "linear", Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks}},
 		Args: args, Type: ir.Type{Shape: []int{3, out}}}
-	n.HW = ir.HW{InLanes: 1, OutLanes: 1, Rows: 1, StreamIn: 1}
+	n.HW = ir.HW{Widths: ir.Widths{InLanes: 1, OutLanes: 1, Rows: 1, StreamIn: 1}}
 	switch {
 	case data == blocked || weights == blocked:
 		n.Type.Format = format.Fixed{W: draw.Between(r, 6, 40), F: draw.Between(r, -2, 24), Signed: true,
@@ -348,7 +348,7 @@ func TestZeroRow(t *testing.T) {
 		Format: format.Affine{W: 8, Zero: 3, Scale: 0.1, Axis: format.PerTensor}})
 	b := draw.Const("b", ir.Type{Shape: []int{2}, Format: format.Fixed{W: 8, F: 4, Signed: true}}, []int64{16, 32})
 	n := &ir.Node{Name: "y", Op: &ir.Op{Name: "linear", Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks}},
-		Args: []*ir.Node{x, w, b}, HW: ir.HW{InLanes: 1, OutLanes: 1},
+		Args: []*ir.Node{x, w, b}, HW: ir.HW{Widths: ir.Widths{InLanes: 1, OutLanes: 1}},
 		Type: ir.Type{Shape: []int{2}, Format: format.Affine{W: 8, Signed: true, Scale: 0.25, Axis: format.PerTensor}}}
 	if _, err := unitOf(n); err != nil {
 		t.Fatal(err)

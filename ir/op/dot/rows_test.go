@@ -37,7 +37,7 @@ func manyNode(r *rand.Rand, width int, perChannel bool) *ir.Node {
 	b := ir.Type{Shape: []int{out}, Format: format.Fixed{W: 16, F: 7, Signed: true}}
 	return &ir.Node{Name: "y",
 		Op:   &ir.Op{Name: "linear", Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks}},
-		HW:   ir.HW{InLanes: 12, OutLanes: 8},
+		HW:   ir.HW{Widths: ir.Widths{InLanes: 12, OutLanes: 8}},
 		Type: ir.Type{Shape: []int{1, out}, Format: format.Fixed{W: 8, F: 1, Signed: true}},
 		Args: []*ir.Node{{Name: "x", Op: leaf.Input, Type: x}, konst("w", w, out*in, 1<<(width-1)), konst("b", b, out, 1000)}}
 }

@@ -129,7 +129,8 @@ func (k *kind) functions(n *ir.Node, p *plan, u *rtl.Unit) error {
 		}
 		// A kind of memory is named, since what counts is the image.
 		one := &ir.Node{Name: n.Name, Op: f.op, Args: []*ir.Node{draw.Input("x", ir.Type{Shape: []int{1}, Format: p.gate})},
-			Type: ir.Type{Shape: []int{1}, Format: f.result}, HW: ir.HW{InLanes: 1, Mem: hardware.MemStyle(n)}, Pos: n.Pos}
+			Type: ir.Type{Shape: []int{1}, Format: f.result}, Pos: n.Pos,
+			HW: ir.HW{Widths: ir.Widths{InLanes: 1}, Memory: ir.Memory{Mem: hardware.MemStyle(n)}}}
 		from, err := f.op.RTL(one)
 		if err != nil {
 			return err

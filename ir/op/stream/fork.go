@@ -39,7 +39,7 @@ func InsertForks(g *ir.Graph) {
 			continue
 		}
 		f := &ir.Node{Name: g.FreshName(n.Name + ".fork"), Op: Fork, Type: n.Type, Stats: n.Stats, Pos: n.Pos,
-			HW: ir.HW{Branches: readers[n], Tokens: n.HW.Tokens}}
+			HW: ir.HW{Adapter: ir.Adapter{Branches: readers[n]}, Frames: ir.Frames{Tokens: n.HW.Tokens}}}
 		g.Replace(n, f)
 		f.Args = []*ir.Node{n}
 		g.InsertAfter(n, f)

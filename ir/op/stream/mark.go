@@ -55,8 +55,8 @@ func InsertMarks(g *ir.Graph, bits *ir.Node, ends func(*ir.Node) (int, error)) e
 	}
 	mark := func(name string, x *ir.Node) *ir.Node {
 		lanes, row := x.HW.OutLanes, x.HW.RowOut
-		hw := ir.HW{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, Second: 1, RowIn: row, RowOut: row,
-			Tokens: bits.HW.Tokens, Marked: true}
+		hw := ir.HW{Frames: ir.Frames{Tokens: bits.HW.Tokens, Marked: true},
+			Widths: ir.Widths{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, Second: 1, RowIn: row, RowOut: row}}
 		return &ir.Node{Name: g.FreshName(name), Op: Mark, Args: []*ir.Node{x, from}, Type: x.Type, Pos: x.Pos, HW: hw,
 			Stats: x.Stats}
 	}

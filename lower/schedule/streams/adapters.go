@@ -52,8 +52,8 @@ func equalize(g *ir.Graph, n, x *ir.Node, want, front int) *ir.Node {
 // adapter makes a node behind x, before its reader, whose beats have the given lanes.
 func adapter(g *ir.Graph, o *ir.Op, x, reader *ir.Node, lanes int) *ir.Node {
 	n := &ir.Node{Name: g.FreshName(reader.Name + "." + o.Name), Op: o, Args: []*ir.Node{x}, Type: x.Type, Pos: reader.Pos,
-		HW: ir.HW{InLanes: x.HW.OutLanes, OutLanes: lanes, StreamIn: x.HW.OutLanes, RowIn: x.HW.RowOut,
-			RowOut: x.HW.RowOut, Tokens: x.HW.Tokens}, Stats: x.Stats}
+		HW: ir.HW{Widths: ir.Widths{InLanes: x.HW.OutLanes, OutLanes: lanes, StreamIn: x.HW.OutLanes, RowIn: x.HW.RowOut,
+			RowOut: x.HW.RowOut}, Frames: ir.Frames{Tokens: x.HW.Tokens}}, Stats: x.Stats}
 	g.InsertBefore(reader, n)
 	return n
 }

@@ -202,7 +202,7 @@ func putLevels(units *unit.Cache, g *ir.Graph, chain []*ir.Node, sum *dot.Levels
 	counts := *last
 	counts.Op, counts.Attrs, counts.Args = curve.Threshold, &curve.ThresholdAttrs{Low: int(low)}, []*ir.Node{&exact, t}
 	if last == n {
-		counts.HW = ir.HW{InLanes: n.HW.OutLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.OutLanes}
+		counts.HW = ir.HW{Widths: ir.Widths{InLanes: n.HW.OutLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.OutLanes}}
 	}
 	if rows%counts.HW.InLanes != 0 {
 		return

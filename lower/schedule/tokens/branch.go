@@ -55,8 +55,9 @@ func insert(g *ir.Graph, known *known) (branches []*ir.Node, err error) {
 			if waits {
 				lanes := a.HW.OutLanes
 				b := &ir.Node{Name: g.FreshName(n.Name + ".fifo"), Op: stream.Fifo, Args: []*ir.Node{a}, Type: a.Type, Pos: n.Pos,
-					HW: ir.HW{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, RowIn: a.HW.RowOut, RowOut: a.HW.RowOut,
-						II: a.HW.II, Latency: 1, Tokens: a.HW.Tokens, Marked: a.HW.Marked}, Stats: a.Stats}
+					HW: ir.HW{Widths: ir.Widths{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, RowIn: a.HW.RowOut,
+						RowOut: a.HW.RowOut}, Timing: ir.Timing{II: a.HW.II, Latency: 1},
+						Frames: ir.Frames{Tokens: a.HW.Tokens, Marked: a.HW.Marked}}, Stats: a.Stats}
 				g.InsertBefore(n, b)
 				n.Args[i] = b
 				branches = append(branches, b)
