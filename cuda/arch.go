@@ -64,7 +64,7 @@ func FindArch(name string) (Arch, error) {
 			return a, nil
 		}
 	}
-	e := diag.New("L0934", "", "no architecture %q", name)
+	e := diag.New(diag.UnknownGPU, "", "no architecture %q", name)
 	all := strings.Join(ArchNames(), ", ")
 	if near := nearestArch(name); near != "" {
 		return Arch{}, e.WithHint("did you mean %s? There are %s", near, all)

@@ -32,7 +32,7 @@ func budgets(items []string) ([]budget, error) {
 	for _, item := range items {
 		m := budgetText.FindStringSubmatch(item)
 		if m == nil {
-			return nil, diag.New("L0931", "", "%q is not a budget: write `380 for 64 HMMA`", item)
+			return nil, diag.New(diag.KernelHeader, "", "%q is not a budget: write `380 for 64 HMMA`", item)
 		}
 		b := budget{mnemonic: m[4]}
 		for k, to := range []*Expr{&b.when, &b.slots, &b.count} {

@@ -118,7 +118,7 @@ func Names() []string {
 func Find(name string) (*Template, error) {
 	e, ok := entries()[name]
 	if !ok {
-		err := diag.New("L0930", "", "no kernel %q", name).WithHint("lathe list cuda lists them")
+		err := diag.New(diag.UnknownKernel, "", "no kernel %q", name).WithHint("lathe list cuda lists them")
 		if near := diag.Nearest(name, Names()); near != "" {
 			err = err.WithHint("did you mean %s?", near)
 		}
@@ -144,7 +144,7 @@ func Templates() ([]*Template, error) {
 func Text(file string) (string, error) {
 	text, err := fs.ReadFile(library, file)
 	if err != nil {
-		return "", diag.New("L0931", file, "no such file in the kernel library").
+		return "", diag.New(diag.KernelHeader, file, "no such file in the kernel library").
 			WithHint("the header line `uses` names files below cuda/")
 	}
 	return string(text), nil

@@ -47,7 +47,7 @@ func (e Expr) broken(cause string) error {
 	if cause == "" {
 		cause = "something follows its end"
 	}
-	return diag.New("L0931", "", "%q is not an expression: %s", e.text, cause)
+	return diag.New(diag.KernelHeader, "", "%q is not an expression: %s", e.text, cause)
 }
 
 // String returns the text.

@@ -31,7 +31,7 @@ func ReadTemplate(file, text string) (*Template, error) {
 	family, name, _ := strings.Cut(strings.TrimSuffix(file, ".cu"), "/")
 	t := &Template{Name: name, Family: family, text: text}
 	fail := func(format string, args ...any) (*Template, error) {
-		return nil, diag.New("L0931", "cuda/"+file, format, args...).WithHint(layout)
+		return nil, diag.New(diag.KernelHeader, "cuda/"+file, format, args...).WithHint(layout)
 	}
 	if include.MatchString(text) {
 		return fail("includes a file: name it in the header line `uses`")
@@ -83,7 +83,7 @@ func (t *Template) header(text, pos string) (errs diag.List) {
 	bad := func(key string, err error) {
 		var why *diag.Error
 		if errors.As(err, &why) {
-			errs = append(errs, diag.New("L0931", pos, "header line %s: %s", key, why.Msg).WithHint(layout))
+			errs = append(errs, diag.New(diag.KernelHeader, pos, "header line %s: %s", key, why.Msg).WithHint(layout))
 		}
 	}
 	for _, field := range []struct {
@@ -93,7 +93,7 @@ func (t *Template) header(text, pos string) (errs diag.List) {
 		{"sectors", "0", &t.sectors}} {
 		text, ok := lines[field.key]
 		if text = cmp.Or(text, field.absent); !ok && text == "" {
-			errs = append(errs, diag.New("L0931", pos, "header line %s is missing", field.key).WithHint(layout))
+			errs = append(errs, diag.New(diag.KernelHeader, pos, "header line %s is missing", field.key).WithHint(layout))
 			continue
 		}
 		var err error

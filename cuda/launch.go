@@ -114,7 +114,7 @@ func (l Launch) PackMaps(addresses []uint64, encode func(*tensor.Map) ([tensor.S
 	var out []byte
 	for k, a := range l.Args {
 		if a.Size != 4 && a.Size != 8 && a.Map == nil {
-			return nil, diag.New("L0933", l.Kernel, "argument %d has %d bytes, not 4 or 8", k, a.Size).
+			return nil, diag.New(diag.KernelLaunch, l.Kernel, "argument %d has %d bytes, not 4 or 8", k, a.Size).
 				WithHint("cuda.U32, cuda.U64, cuda.Buffer and the like make arguments")
 		}
 		for len(out)%a.Align() != 0 {
@@ -123,7 +123,7 @@ func (l Launch) PackMaps(addresses []uint64, encode func(*tensor.Map) ([tensor.S
 		bits := a.Bits
 		if a.Buffer >= 0 {
 			if a.Buffer >= len(addresses) {
-				return nil, diag.New("L0933", l.Kernel, "argument %d is buffer %d of %d", k, a.Buffer, len(addresses)).
+				return nil, diag.New(diag.KernelLaunch, l.Kernel, "argument %d is buffer %d of %d", k, a.Buffer, len(addresses)).
 					WithHint("buffers count from 0")
 			}
 			bits = addresses[a.Buffer] + uint64(a.Offset)
@@ -133,7 +133,7 @@ func (l Launch) PackMaps(addresses []uint64, encode func(*tensor.Map) ([tensor.S
 			m.Address = bits
 			words, err := encode(&m)
 			if err != nil {
-				return nil, diag.New("L0933", l.Kernel, "argument %d: %v", k, err).
+				return nil, diag.New(diag.KernelLaunch, l.Kernel, "argument %d: %v", k, err).
 					WithHint("a tensor begins at 16 bytes, and so do its rows")
 			}
 			out = append(out, words[:]...)
@@ -153,7 +153,8 @@ const MaxGridY = 65535
 // memory, and the limits of every GPU on the grid. Error L0933.
 func (i Instance) Fit(l Launch) error {
 	fail := func(format string, args ...any) error {
-		return diag.New("L0933", i.Kernel, format, args...).WithHint("the plan that made the kernel has launches that fit")
+		return diag.New(diag.KernelLaunch, i.Kernel, format,
+			args...).WithHint("the plan that made the kernel has launches that fit")
 	}
 	if l.Kernel != i.Kernel {
 		return fail("the launch is of %s", l.Kernel)

@@ -35,7 +35,7 @@ func Make(template, kernel string, params ...string) (Instance, error) {
 func (i Instance) Check() error {
 	t := i.Template
 	if !isName(i.Kernel) {
-		return diag.New("L0932", "", "%q is not a name for a kernel", i.Kernel).
+		return diag.New(diag.KernelParameters, "", "%q is not a name for a kernel", i.Kernel).
 			WithHint("use letters, digits and _, a letter first")
 	}
 	if len(i.Params) != len(t.Params) {
@@ -43,13 +43,15 @@ func (i Instance) Check() error {
 		for _, p := range t.Params {
 			names = append(names, p.Name)
 		}
-		return diag.New("L0932", i.Kernel, "%s has %d template parameters, not %d", t.Name, len(t.Params), len(i.Params)).
+		return diag.New(diag.KernelParameters, i.Kernel, "%s has %d template parameters, not %d", t.Name, len(t.Params),
+			len(i.Params)).
 			WithHint("they are %s", strings.Join(names, ", "))
 	}
 	for k, p := range t.Params {
 		_, err := strconv.Atoi(i.Params[k])
 		if p.Type == (err == nil) || p.Type && !typeText.MatchString(i.Params[k]) {
-			return diag.New("L0932", i.Kernel, "%s: %q is not a value for parameter %s", t.Name, i.Params[k], p.Name).
+			return diag.New(diag.KernelParameters, i.Kernel, "%s: %q is not a value for parameter %s", t.Name, i.Params[k],
+				p.Name).
 				WithHint("a class parameter takes the name of a type, the others a number")
 		}
 	}
@@ -147,7 +149,7 @@ func Print(instances ...Instance) (string, error) {
 	var seen []string
 	for _, i := range instances {
 		if slices.Contains(seen, i.Kernel) {
-			return "", diag.New("L0932", i.Kernel, "two kernels of one name").
+			return "", diag.New(diag.KernelParameters, i.Kernel, "two kernels of one name").
 				WithHint("give each kernel of a source a name of its own")
 		}
 		seen = append(seen, i.Kernel)

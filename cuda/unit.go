@@ -124,7 +124,7 @@ func Refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(form
 // Refused makes a Refusal of an error by which a kernel refuses a problem; other errors stay as they are.
 func Refused(err error) error {
 	var d *diag.Error
-	if errors.As(err, &d) && d.Code == "L0990" {
+	if errors.As(err, &d) && d.Code == diag.NoKernelTakes {
 		return &Refusal{d.Pos + ": " + d.Msg}
 	}
 	return err

@@ -55,14 +55,14 @@ func Load(path string, opts Options) (*ir.Graph, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path)
 	case err != nil:
-		return nil, diag.New(source.CodeOpen, path, "cannot be opened: %v", source.Reason(err))
+		return nil, diag.New(diag.ModelOpen, path, "cannot be opened: %v", source.Reason(err))
 	case info.IsDir():
 		return folder(path, opts)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(source.CodeOpen, path, "is not a regular file")
+		return nil, diag.New(diag.ModelOpen, path, "is not a regular file")
 	}
 	if opts.Transformer.Chosen() {
-		return nil, diag.New(source.CodeBinding, path, "tokens, inputs, task, cache and loss are chosen for folders of "+
+		return nil, diag.New(diag.BadBinding, path, "tokens, inputs, task, cache and loss are chosen for folders of "+
 			"Hugging Face only")
 	}
 	ext := strings.ToLower(filepath.Ext(path))
@@ -82,13 +82,13 @@ func Load(path string, opts Options) (*ir.Graph, error) {
 
 // unknown says what the file looks like.
 func unknown(path string, head []byte, all []format) error {
-	e := diag.New(source.CodeFormat, path, "is of no known model format")
+	e := diag.New(diag.NotModel, path, "is of no known model format")
 	if isNPZ(head) {
-		return diag.New(source.CodeFormat, path, "is not a model: it is an archive of NumPy arrays").
+		return diag.New(diag.NotModel, path, "is not a model: it is an archive of NumPy arrays").
 			WithHint("give the model here, and arrays by --inputs or --calibrate")
 	}
 	if what, hint := source.LooksLike(head); what != "" {
-		return diag.New(source.CodeFormat, path, "is not a model: it is %s", what).WithHint("%s", hint)
+		return diag.New(diag.NotModel, path, "is not a model: it is %s", what).WithHint("%s", hint)
 	}
 	var exts []string
 	for _, f := range all {
@@ -99,7 +99,7 @@ func unknown(path string, head []byte, all []format) error {
 
 // missing suggests a file of the same folder.
 func missing(path string) error {
-	e := diag.New(source.CodeOpen, path, "no such file")
+	e := diag.New(diag.ModelOpen, path, "no such file")
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return e
@@ -127,10 +127,10 @@ func folder(path string, opts Options) (*ir.Graph, error) {
 		return g, err
 	}
 	if _, err := os.Stat(filepath.Join(path, "saved_model.pb")); err == nil {
-		return nil, diag.New(source.CodeLater, path, "is a folder of TensorFlow, which is not supported in this version").
+		return nil, diag.New(diag.ModelFormat, path, "is a folder of TensorFlow, which is not supported in this version").
 			WithHint("export the model to ONNX: python -m tf2onnx.convert --saved-model %s --output model.onnx", path)
 	}
-	return nil, diag.New(source.CodeOpen, path, "is a folder without config.json; a model file or folder is needed")
+	return nil, diag.New(diag.ModelOpen, path, "is a folder without config.json; a model file or folder is needed")
 }
 
 // loadText loads a saved graph, whose shapes are all fixed: given ones must be the same.
@@ -140,11 +140,11 @@ func loadText(path string, opts Options) (*ir.Graph, error) {
 		return nil, err
 	}
 	if len(opts.Dims) > 0 {
-		return nil, diag.New(source.CodeBinding, path, "a saved graph has no open dimensions to set")
+		return nil, diag.New(diag.BadBinding, path, "a saved graph has no open dimensions to set")
 	}
 	if opts.Bind != nil {
 		if g.Stage != ir.StageFloat {
-			return nil, diag.New(source.CodeBinding, path, "the graph is %s: arrays can become constants in float graphs only",
+			return nil, diag.New(diag.BadBinding, path, "the graph is %s: arrays can become constants in float graphs only",
 				g.Stage).WithHint("give --bind with the model, to lathe quantize")
 		}
 		if err := build.BindInputs(g, opts.Bind); err != nil {
@@ -156,11 +156,11 @@ func loadText(path string, opts Options) (*ir.Graph, error) {
 		names = append(names, n.Name)
 	}
 	if err := source.Known("input", slices.Sorted(maps.Keys(opts.Shapes)), names); err != nil {
-		return nil, diag.At(err, source.CodeBinding, path)
+		return nil, diag.At(err, diag.BadBinding, path)
 	}
 	for _, n := range g.In {
 		if want, ok := opts.Shapes[n.Name]; ok && !slices.Equal(want, n.Type.Shape) {
-			return nil, diag.New(source.CodeBinding, path, "input %q has the shape %s, not %s", n.Name,
+			return nil, diag.New(diag.BadBinding, path, "input %q has the shape %s, not %s", n.Name,
 				ir.ShapeString(n.Type.Shape), ir.ShapeString(want))
 		}
 	}
@@ -171,13 +171,13 @@ func loadText(path string, opts Options) (*ir.Graph, error) {
 func firstBytes(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, diag.New(source.CodeOpen, path, "cannot be opened: %v", source.Reason(err))
+		return nil, diag.New(diag.ModelOpen, path, "cannot be opened: %v", source.Reason(err))
 	}
 	defer f.Close()
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, diag.New(source.CodeOpen, path, "cannot be read: %v", source.Reason(err))
+		return nil, diag.New(diag.ModelOpen, path, "cannot be read: %v", source.Reason(err))
 	}
 	return head[:n], nil
 }

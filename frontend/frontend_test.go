@@ -230,7 +230,7 @@ func TestLoadErrors(t *testing.T) {
 	for _, c := range [...]struct {
 		path string
 		opts Options
-		code string
+		code diag.Code
 		want string
 	}{
 		{filepath.Join(dir, "saved.lath"), Options{}, "L0201", "saved.lathe?"},

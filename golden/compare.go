@@ -50,17 +50,18 @@ func (m *Mismatch) String() string {
 func Compare(engine string, nodes []*ir.Node, want, got []ref.Sample) (compared, mismatches int, first *Mismatch,
 	err error) {
 	if len(want) != len(got) {
-		return 0, 0, nil, diag.New("L0820", engine, "%d samples came back, %d went in", len(got), len(want))
+		return 0, 0, nil, diag.New(diag.EngineValues, engine, "%d samples came back, %d went in", len(got), len(want))
 	}
 	for s := range want {
 		for i, n := range nodes {
 			w, g := want[s][i], got[s][i]
 			if g == nil || len(g.Codes) != len(w.Codes) || len(w.Codes) != n.Type.Elems() {
-				return 0, 0, nil, n.Errorf("L0820", "%s gave no value of %d codes for sample %d", engine, n.Type.Elems(), s)
+				return 0, 0, nil, n.Errorf(diag.EngineValues, "%s gave no value of %d codes for sample %d", engine,
+					n.Type.Elems(), s)
 			}
 			c, bad, m, err := compareValue(n, w, g)
 			if err != nil {
-				return 0, 0, nil, n.Errorf("L0820", "%s gave %v for sample %d", engine, err, s)
+				return 0, 0, nil, n.Errorf(diag.EngineValues, "%s gave %v for sample %d", engine, err, s)
 			}
 			if m != nil && first == nil {
 				first = m

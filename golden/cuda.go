@@ -84,7 +84,8 @@ func fitting(device gpu.Device, d *cuda.Design, samples int) (int, error) {
 		size /= 2
 	}
 	if need := d.Total(size); need > free {
-		return 0, diag.New("L0977", device.Name(), "the kernels of %s need %d bytes for one sample, %d are free", d.Name,
+		return 0, diag.New(diag.GPUMemory, device.Name(), "the kernels of %s need %d bytes for one sample, %d are free",
+			d.Name,
 			need, free).WithHint("take a device with more memory, or another engine")
 	}
 	return size, nil

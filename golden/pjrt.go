@@ -89,7 +89,7 @@ func unbatchAll(g *ir.Graph, nodes []*ir.Node, results []hlo.Array, out []ref.Sa
 		}
 	}
 	if len(results) != want {
-		return diag.New("L0805", g.Name, "%d results for %d values", len(results), len(nodes))
+		return diag.New(diag.PJRTRun, g.Name, "%d results for %d values", len(results), len(nodes))
 	}
 	for _, n := range nodes {
 		if err := unbatch(n, results[0], out, size); err != nil {
@@ -103,7 +103,7 @@ func unbatchAll(g *ir.Graph, nodes []*ir.Node, results []hlo.Array, out []ref.Sa
 		fields := results[0].Int64s()
 		results = results[1:]
 		if len(fields) != blocks*size {
-			return n.Errorf("L0805", "PJRT returned %d scales for %d samples of %s", len(fields), size, n.Type)
+			return n.Errorf(diag.PJRTRun, "PJRT returned %d scales for %d samples of %s", len(fields), size, n.Type)
 		}
 		for s := range out {
 			out[s][len(out[s])-1].BlockScales = fields[s*blocks : (s+1)*blocks]
@@ -116,7 +116,7 @@ func unbatchAll(g *ir.Graph, nodes []*ir.Node, results []hlo.Array, out []ref.Sa
 func unbatch(n *ir.Node, a hlo.Array, out []ref.Sample, size int) error {
 	elems := n.Type.Elems()
 	if a.Type.Len() != elems*size {
-		return n.Errorf("L0805", "PJRT returned %s for %d samples of %s", a.Type, size, n.Type)
+		return n.Errorf(diag.PJRTRun, "PJRT returned %s for %d samples of %s", a.Type, size, n.Type)
 	}
 	var floats []float64
 	var codes []int64

@@ -89,7 +89,7 @@ func asDiag(n *ir.Node, err error) *diag.Error {
 	if d, ok := err.(*diag.Error); ok {
 		return d
 	}
-	return n.Errorf("L0310", "%v", err)
+	return n.Errorf(diag.ReferenceOnly, "%v", err)
 }
 
 // wanted lists the nodes that a program returns.

@@ -136,15 +136,15 @@ func checkBlocks(n *Node) *diag.Error {
 		return nil
 	}
 	if len(n.Type.Shape) == 0 || b.Axis() >= 0 && b.Axis() != len(n.Type.Shape)-1 {
-		return n.Errorf("L0345", "%s cuts axis %d of %s; blocks of a graph run along the last axis", b, b.Axis(),
+		return n.Errorf(diag.BlockAxis, "%s cuts axis %d of %s; blocks of a graph run along the last axis", b, b.Axis(),
 			ShapeString(n.Type.Shape))
 	}
 	if b.BlockRows() > 1 && !n.IsConst() {
-		return n.Errorf("L0345", "%s cuts tiles; values other than constants have blocks along the last axis", b)
+		return n.Errorf(diag.BlockAxis, "%s cuts tiles; values other than constants have blocks along the last axis", b)
 	}
 	if n.IsConst() {
 		if _, err := n.Type.blockScales(); err != nil {
-			return n.Errorf("L0346", "%v", err)
+			return n.Errorf(diag.BlockScale, "%v", err)
 		}
 	}
 	return nil

@@ -144,7 +144,7 @@ func (g *Graph) Sort() error {
 			f.next++
 			switch state[arg] {
 			case open:
-				return diag.New("L0302", arg.Pos, "the graph has a cycle through %q", arg.Name)
+				return diag.New(diag.NodeOrder, arg.Pos, "the graph has a cycle through %q", arg.Name)
 			case fresh:
 				stack = append(stack, frame{n: arg})
 			}

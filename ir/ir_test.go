@@ -32,8 +32,9 @@ func small(t *testing.T) (g *ir.Graph, x, a, b *ir.Node) {
 // TestCheck breaks one rule at a time.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
-		name, code string
-		edit       func(g *ir.Graph, x, a, b *ir.Node)
+		name string
+		code diag.Code
+		edit func(g *ir.Graph, x, a, b *ir.Node)
 	}{
 		{"two nodes of one name", "L0304", func(_ *ir.Graph, _, a, b *ir.Node) { b.Name = a.Name }},
 		{"use before definition", "L0302", func(g *ir.Graph, x, a, b *ir.Node) { g.Nodes = []*ir.Node{x, b, a} }},

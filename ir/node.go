@@ -4,8 +4,9 @@
 package ir
 
 import (
-	"lathe/internal/diag"
 	"slices"
+
+	"lathe/internal/diag"
 )
 
 // Node is one operation. It has exactly one result, named like the node.
@@ -28,15 +29,16 @@ type Node struct {
 func NewNode(o *Op, name, pos string, attrs any, args ...*Node) (*Node, error) {
 	n := &Node{Name: name, Op: o, Pos: pos, Attrs: attrs, Args: args}
 	if len(args) < o.Arity[0] || len(args) > o.Arity[1] {
-		return nil, n.Errorf("L0305", "%s takes %d to %d arguments, not %d", o.Name, o.Arity[0], o.Arity[1], len(args))
+		return nil, n.Errorf(diag.ArgumentCount, "%s takes %d to %d arguments, not %d", o.Name, o.Arity[0], o.Arity[1],
+			len(args))
 	}
 	shape, err := o.Infer(n)
 	if err != nil {
-		return nil, diag.At(n.Errorf("L0306", "%v", err), "L0306", pos)
+		return nil, diag.At(n.Errorf(diag.ArgumentShapes, "%v", err), diag.ArgumentShapes, pos)
 	}
 	n.Type.Shape = shape
 	if n.Type.Format, err = n.FloatFormat(); err != nil {
-		return nil, diag.At(n.Errorf("L0334", "%v", err), "L0334", pos)
+		return nil, diag.At(n.Errorf(diag.WholeNumbersOp, "%v", err), diag.WholeNumbersOp, pos)
 	}
 	return n, nil
 }
@@ -162,11 +164,11 @@ func (n *Node) IsConst() bool {
 func (n *Node) Value() (*Tensor, error) {
 	c, ok := n.Attrs.(*Const)
 	if !ok {
-		return nil, n.Errorf("L0315", "%q is not a constant", n.Name)
+		return nil, n.Errorf(diag.ArgumentNotConstant, "%q is not a constant", n.Name)
 	}
 	t, err := c.Data.Tensor(n.Type)
 	if err != nil {
-		return nil, n.Errorf("L0301", "%v", err)
+		return nil, n.Errorf(diag.ConstantData, "%v", err)
 	}
 	return t, nil
 }
@@ -201,7 +203,7 @@ type Input struct {
 }
 
 // Errorf makes an error at the node: its source position, or its name where it has none.
-func (n *Node) Errorf(code, msg string, args ...any) *diag.Error {
+func (n *Node) Errorf(code diag.Code, msg string, args ...any) *diag.Error {
 	pos := n.Pos
 	if pos == "" {
 		pos = n.Name + " (" + n.Op.Name + ")"

@@ -92,7 +92,7 @@ func TestBalanceNoStores(t *testing.T) {
 	wantError(t, err, "L0456", "block RAM more than max_bram = 1")
 }
 
-func wantError(t *testing.T, err error, code string, parts ...string) {
+func wantError(t *testing.T, err error, code diag.Code, parts ...string) {
 	t.Helper()
 	if diag.CodeOf(err) != code {
 		t.Errorf("%v, want %s", err, code)

@@ -202,7 +202,7 @@ func textCode(quoted string) int { return 1<<40 + int(crc32.ChecksumIEEE([]byte(
 
 func (h *Header) cost(env map[string]int, t *target.Family) (Cost, error) {
 	if !h.costs.stated {
-		return Cost{}, diag.New("L0655", "", "module %s does not state what it costs", h.Name)
+		return Cost{}, diag.New(diag.ModuleCost, "", "module %s does not state what it costs", h.Name)
 	}
 	maps.Copy(env, t.Names())
 	h.derive(env)
@@ -250,7 +250,7 @@ func (h *Header) parts(tree ast.Expr, env map[string]int, t *target.Family) (Cos
 		if x.Op == token.MUL {
 			n, cause := eval(x.X, env)
 			if cause != "" {
-				return Cost{}, h.blame(diag.New("L0603", "", "cannot evaluate parts: %s", cause))
+				return Cost{}, h.blame(diag.New(diag.ModuleTiming, "", "cannot evaluate parts: %s", cause))
 			}
 			if n == 0 {
 				return Cost{}, nil
@@ -273,7 +273,7 @@ func (h *Header) parts(tree ast.Expr, env map[string]int, t *target.Family) (Cos
 			return h.instance(m.Name+"."+x.Sel.Name, env, t)
 		}
 	}
-	return Cost{}, h.blame(diag.New("L0603", "", "unsupported construct in parts"))
+	return Cost{}, h.blame(diag.New(diag.ModuleTiming, "", "unsupported construct in parts"))
 }
 
 func (h *Header) choice(x *ast.CallExpr, env map[string]int, t *target.Family) (Cost, error) {
@@ -288,12 +288,12 @@ func (h *Header) choice(x *ast.CallExpr, env map[string]int, t *target.Family) (
 func (h *Header) chosen(x *ast.CallExpr, env map[string]int) (ast.Expr, error) {
 	name, ok := x.Fun.(*ast.Ident)
 	if !ok || name.Name != "cond" || len(x.Args) != 3 {
-		return nil, h.blame(diag.New("L0603", "", "parts take instance names, sums, multiples and choices"))
+		return nil, h.blame(diag.New(diag.ModuleTiming, "", "parts take instance names, sums, multiples and choices"))
 	}
 	c, cause := eval(x.Args[0], env)
 	switch {
 	case cause != "":
-		return nil, h.blame(diag.New("L0603", "", "cannot evaluate parts: %s", cause))
+		return nil, h.blame(diag.New(diag.ModuleTiming, "", "cannot evaluate parts: %s", cause))
 	case c != 0:
 		return x.Args[1], nil
 	}
@@ -339,7 +339,7 @@ func (h *Header) valuesOf(env map[string]int) string {
 func (h *Header) inside(name string, env map[string]int) (*Header, map[string]int, error) {
 	in, ok := h.costs.instances[name]
 	if !ok {
-		return nil, nil, h.blame(diag.New("L0603", "", "no instance %s", name))
+		return nil, nil, h.blame(diag.New(diag.ModuleTiming, "", "no instance %s", name))
 	}
 	sub, err := Lookup(in.Module)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestCostParts(t *testing.T) {
 }
 
 func TestCostErrors(t *testing.T) {
-	bad := func(body, code string) {
+	bad := func(body string, code diag.Code) {
 		t.Helper()
 		text := "// SPDX-License-Identifier: Apache-2.0\n// m: a module.\n//   latency: 1   ii: 1   order: any\n" + body +
 			"module m #(\n  parameter integer W = 4\n) (\n  input wire clk\n);\n" +

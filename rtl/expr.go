@@ -27,7 +27,7 @@ func ParseExpr(text string) (Expr, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "$", ""))
 	tree, err := parser.ParseExpr(conditional(text))
 	if err != nil {
-		return Expr{}, diag.New("L0603", "", "%q is not an expression in the parameters", text)
+		return Expr{}, diag.New(diag.ModuleTiming, "", "%q is not an expression in the parameters", text)
 	}
 	return Expr{text: text, tree: tree}, nil
 }
@@ -84,11 +84,11 @@ func (e Expr) String() string { return e.text }
 // or a construct outside the language.
 func (e Expr) Eval(params map[string]int) (int, error) {
 	if e.tree == nil {
-		return 0, diag.New("L0603", "", "no expression given")
+		return 0, diag.New(diag.ModuleTiming, "", "no expression given")
 	}
 	v, cause := eval(e.tree, params)
 	if cause != "" {
-		return 0, diag.New("L0603", "", "cannot evaluate %q: %s", e.text, cause)
+		return 0, diag.New(diag.ModuleTiming, "", "cannot evaluate %q: %s", e.text, cause)
 	}
 	return v, nil
 }

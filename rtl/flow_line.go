@@ -82,7 +82,7 @@ func (h *Header) flow(env map[string]int, streams int) (Flow, error) {
 	}
 	values, err := h.value(h.Latency, env, latencyOf)
 	if err == nil && values < 1 {
-		err = diag.New("L0603", "", "a module of latency %d needs a flow line", values)
+		err = diag.New(diag.ModuleTiming, "", "a module of latency %d needs a flow line", values)
 	}
 	return pipeline(streams, values), h.blame(err)
 }
@@ -116,7 +116,7 @@ func (h *Header) stages(tree ast.Expr, env map[string]int, streams int) (Flow, e
 			return h.within(m.Name+"."+x.Sel.Name, env, streams)
 		}
 	}
-	return nil, h.blame(diag.New("L0603", "", "unsupported construct in flow"))
+	return nil, h.blame(diag.New(diag.ModuleTiming, "", "unsupported construct in flow"))
 }
 
 // within is the flow of an instance inside the module.
@@ -184,7 +184,7 @@ func (h *Header) stage(x *ast.CallExpr, env map[string]int, streams int) (Flow, 
 		c.fail("no stage " + name.Name + " of so many arguments")
 	}
 	if c.cause != "" {
-		return nil, h.blame(diag.New("L0603", "", "cannot evaluate flow: %s", c.cause))
+		return nil, h.blame(diag.New(diag.ModuleTiming, "", "cannot evaluate flow: %s", c.cause))
 	}
 	return Flow{s}, nil
 }
@@ -194,7 +194,8 @@ func (h *Header) before(x *ast.CallExpr, env map[string]int, streams int) (Flow,
 	c := &compiler{header: h, env: env}
 	i := c.constant([]term{c.term(x.Args[0])}, 0)
 	if c.cause != "" || i < 0 || i >= streams {
-		return nil, h.blame(diag.New("L0603", "", "cannot evaluate flow: no stream %d of %d %s", i, streams, c.cause))
+		return nil, h.blame(diag.New(diag.ModuleTiming, "", "cannot evaluate flow: no stream %d of %d %s", i, streams,
+			c.cause))
 	}
 	f, err := h.stages(x.Args[1], env, 1)
 	f = append(Flow(nil), f...)

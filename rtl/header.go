@@ -47,7 +47,7 @@ func (h *Header) Values(set []Param) (map[string]int, error) {
 	given := map[string]string{}
 	for _, p := range set {
 		if !h.has(p.Name) {
-			return nil, diag.New("L0604", "", "module %s has no parameter %s", h.Name, p.Name)
+			return nil, diag.New(diag.UnknownParameter, "", "module %s has no parameter %s", h.Name, p.Name)
 		}
 		given[p.Name] = p.Value
 	}
@@ -89,7 +89,7 @@ func (h *Header) Width(port string, values map[string]int) (int, error) {
 		msb, err := e.Eval(values)
 		return msb + 1, err
 	}
-	return 0, diag.New("L0604", "", "module %s has no port %s", h.Name, port)
+	return 0, diag.New(diag.UnknownParameter, "", "module %s has no port %s", h.Name, port)
 }
 
 // Timing is the latency and the initiation interval that the header states under the given parameters. Errors are

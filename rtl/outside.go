@@ -63,7 +63,7 @@ func (u *Unit) Feed(held bool, port, burst int) (*Unit, error) {
 		return nil, err
 	}
 	if rom["WIDTH"] < 1 || rom["DEPTH"] < 1 {
-		return nil, diag.New("L0603", "", "the header of %s does not say how large %s is", u.Module, romInstance)
+		return nil, diag.New(diag.ModuleTiming, "", "the header of %s does not say how large %s is", u.Module, romInstance)
 	}
 	o := &Outside{Module: "mem_stream", Width: rom["WIDTH"], Depth: rom["DEPTH"], Sets: max(rom["SETS"], 1),
 		Sweeps: max(rom["SWEEPS"], 1), Port: port, Burst: burst, Style: "auto"}

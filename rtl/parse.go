@@ -65,7 +65,7 @@ func parse(name, family, text string) (*Header, error) {
 }
 
 func (h *Header) bad(cause string) error {
-	return diag.New("L0602", h.Family+"/"+h.Name+".sv", "%s", cause)
+	return diag.New(diag.ModuleHeader, h.Family+"/"+h.Name+".sv", "%s", cause)
 }
 
 // parseComment reads the comment lines that stand above the module.

@@ -67,7 +67,7 @@ func Modules() []string {
 func Lookup(module string) (*Header, error) {
 	found, ok := entries()[module]
 	if !ok {
-		e := diag.New("L0601", "", "no library module %q", module)
+		e := diag.New(diag.UnknownModule, "", "no library module %q", module)
 		if near := diag.Nearest(module, Modules()); near != "" {
 			e.Hint = "did you mean " + near + "?"
 		}

@@ -92,7 +92,7 @@ func moduleFacts(module string, params []Param, on *target.Family) (f Facts, err
 		return f, nil
 	}
 	f.Cost, err = header.Cost(params, on)
-	if diag.CodeOf(err) == "L0655" { // something inside states none
+	if diag.CodeOf(err) == diag.ModuleCost { // something inside states none
 		return f, nil
 	}
 	f.Costed = err == nil

@@ -52,7 +52,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 
 // check refuses what would only fail inside a tool, with a worse message.
 func (s *Spec) check() error {
-	bad := func(msg string, args ...any) error { return diag.New("L0708", s.Top, msg, args...) }
+	bad := func(msg string, args ...any) error { return diag.New(diag.SimulationRequest, s.Top, msg, args...) }
 	if s.Top == "" || len(s.Out) == 0 {
 		return bad("a design needs a top module and an output")
 	}

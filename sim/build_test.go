@@ -100,7 +100,7 @@ func TestBuildErrors(t *testing.T) {
 	tools.Need(t, "verilator", "g++")
 	for name, c := range map[string]struct {
 		change func(*Spec)
-		code   string
+		code   diag.Code
 		text   string
 	}{
 		"syntax":    {func(s *Spec) { s.Files[0].Data = []byte("module stream_skid (") }, "L0702", "syntax error"},
@@ -160,7 +160,7 @@ func TestSecondOpinions(t *testing.T) {
 		name string
 		ask  func(string) error
 		body string
-		code string
+		code diag.Code
 		text string
 	}{
 		{"icarus", icarus, sound, "", ""},

@@ -5,13 +5,15 @@ package sim
 import (
 	"context"
 	"fmt"
-	"lathe/internal/workers"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sort"
 	"strings"
+
+	"lathe/internal/diag"
+	"lathe/internal/workers"
 )
 
 // A design whose generated C++ has more than partBytes is compiled in several parts at once, with the flags of
@@ -33,7 +35,7 @@ func (s *Spec) compile(ctx context.Context, tools *toolchain, runtimeDir, dir st
 	if err := s.write(dir); err != nil {
 		return err
 	}
-	if err := tool(ctx, dir, "L0702", "verilator", s.verilatorArgs()...); err != nil {
+	if err := tool(ctx, dir, diag.VerilatorFailed, "verilator", s.verilatorArgs()...); err != nil {
 		return err
 	}
 	parts, err := split(filepath.Join(dir, "obj"), max(2, runtime.NumCPU()))

@@ -213,7 +213,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 	for i, u := range tapped(d) {
 		n := g.Find(u.Node)
 		if n == nil {
-			return diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
+			return diag.New(diag.SimulationRequest, d.Name, "unit %q is not a node of the graph", u.Node)
 		}
 		if err := r.tap(g, n, u.Turns, d, result.Taps[i]); err != nil {
 			return err
@@ -241,7 +241,8 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, d *emit.Design,
 		}
 		of := g.Find(name)
 		if of == nil {
-			return diag.New("L0708", g.Name, "unit %q computes %q, which is not a node of the graph", n.Name, name)
+			return diag.New(diag.SimulationRequest, g.Name, "unit %q computes %q, which is not a node of the graph", n.Name,
+				name)
 		}
 		r.TapNodes = append(r.TapNodes, of)
 		for s := range r.Values {
@@ -302,7 +303,8 @@ func alive(v *ir.Tensor, t ir.Type) *ir.Tensor {
 func cut(samples []ref.Sample, stream []byte, t ir.Type, lanes int) error {
 	values := UnpackValues(stream, t, lanes, len(samples))
 	if values == nil {
-		return diag.New("L0707", "", "%d bytes came back for %d samples of %s in %d lanes", len(stream), len(samples), t,
+		return diag.New(diag.SimulationEnded, "", "%d bytes came back for %d samples of %s in %d lanes", len(stream),
+			len(samples), t,
 			lanes)
 	}
 	for s := range samples {

@@ -48,7 +48,11 @@ func faultInput(s Spec) Input {
 
 func TestFaults(t *testing.T) {
 	tools.Need(t, "verilator", "g++")
-	for _, c := range []struct{ name, body, code, text string }{
+	for _, c := range []struct {
+		name, body string
+		code       diag.Code
+		text       string
+	}{
 		{"sound", pass(good, "out_ready", goodLast, "in_data"), "", ""},
 		{"last", pass(good, "out_ready", "count[1:0] == 2", "in_data"), "L0706", "last flag is wrong at beat 2"},
 		{"no last", pass(good, "out_ready", "0", "in_data"), "L0706", "last flag is wrong at beat 3"},

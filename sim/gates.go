@@ -25,22 +25,23 @@ func Gates(ctx context.Context, spec Spec) (Spec, error) {
 		return Spec{}, err
 	}
 	if len(spec.Params) > 0 {
-		return Spec{}, diag.New("L0708", spec.Top, "only a top without parameters is synthesized by itself")
+		return Spec{}, diag.New(diag.SimulationRequest, spec.Top, "only a top without parameters is synthesized by itself")
 	}
 	script := "read_verilog -sv " + strings.Join(sources(spec.Files), " ") + "; synth -top " + spec.Top +
 		"; flatten; opt_clean; splitnets; write_verilog -noattr " + netlistName
 	dir, err := read(ctx, spec.CacheDir, "gates", version("yosys", "-V")+script, spec.Files, func(dir string) error {
-		return tool(ctx, dir, "L0730", "yosys", "-q", "-p", script)
+		return tool(ctx, dir, diag.NoNetlist, "yosys", "-q", "-p", script)
 	})
 	if err != nil {
 		return Spec{}, err
 	}
 	netlist, err := os.ReadFile(filepath.Join(dir, netlistName))
 	if err != nil {
-		return Spec{}, diag.New("L0730", spec.Top, "Yosys left no netlist: %v", err)
+		return Spec{}, diag.New(diag.NoNetlist, spec.Top, "Yosys left no netlist: %v", err)
 	}
 	if bytes.Contains(netlist, []byte("$readmem")) {
-		return Spec{}, diag.New("L0730", spec.Top, "the netlist reads a memory image: the memory was not mapped to logic")
+		return Spec{}, diag.New(diag.NoNetlist, spec.Top,
+			"the netlist reads a memory image: the memory was not mapped to logic")
 	}
 	spec.Files, spec.Warnings = []File{{Name: netlistName, Data: netlist}}, false
 	return spec, nil

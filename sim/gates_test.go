@@ -68,8 +68,9 @@ func TestGates(t *testing.T) {
 func TestGatesErrors(t *testing.T) {
 	tools.Need(t, "yosys")
 	for name, c := range map[string]struct {
-		change     func(*Spec)
-		code, text string
+		change func(*Spec)
+		code   diag.Code
+		text   string
 	}{
 		"syntax":     {func(s *Spec) { s.Files[0].Data = []byte("module faulty (") }, "L0730", "syntax error"},
 		"image":      {func(s *Spec) { s.Files = s.Files[:1] }, "L0730", "m.mem"},

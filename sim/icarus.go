@@ -52,10 +52,10 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 			}
 		}
 		args := append([]string{"-g2012", "-s", "lathe_bench", "-o", "bench.vvp"}, spec.sources()...)
-		if err := tool(ctx, dir, "L0709", "iverilog", append(args, "bench.sv")...); err != nil {
+		if err := tool(ctx, dir, diag.SecondToolFailed, "iverilog", append(args, "bench.sv")...); err != nil {
 			return err
 		}
-		if err := tool(ctx, dir, "L0705", "vvp", run...); err != nil {
+		if err := tool(ctx, dir, diag.DesignStopped, "vvp", run...); err != nil {
 			return err
 		}
 		return ended(filepath.Join(dir, "result.txt"))
@@ -70,7 +70,7 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 func ended(result string) error {
 	text, err := os.ReadFile(result)
 	if err == nil && !bytes.HasSuffix(text, []byte("end\n")) && !bytes.Contains(text, []byte("deadlock")) {
-		err = diag.New("L0705", "", "vvp stopped before the end of its bench").WithHint("run it again")
+		err = diag.New(diag.DesignStopped, "", "vvp stopped before the end of its bench").WithHint("run it again")
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func ended(result string) error {
 func (s *Spec) icarusResult(dir string, in Input) ([][]byte, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "result.txt"))
 	if err != nil {
-		return nil, diag.New("L0707", s.Top, "Icarus left no result: %v", err)
+		return nil, diag.New(diag.SimulationEnded, s.Top, "Icarus left no result: %v", err)
 	}
 	streams := make([][]byte, len(s.Out))
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
@@ -89,12 +89,12 @@ func (s *Spec) icarusResult(dir string, in Input) ([][]byte, error) {
 		var port int
 		var digits string
 		if _, err := fmt.Sscanf(line, "o%d %s", &port, &digits); err != nil || port >= len(streams) {
-			return nil, diag.New("L0704", s.Top, "Icarus: %s", line)
+			return nil, diag.New(diag.Stuck, s.Top, "Icarus: %s", line)
 		}
 		size := s.Out[port].Bytes()
 		beat, err := hex.DecodeString(fmt.Sprintf("%0*s", 2*size, digits))
 		if err != nil {
-			return nil, diag.New("L0712", s.Top, "Icarus: port %s, beat %d has unknown bits: %s", s.Out[port].Name,
+			return nil, diag.New(diag.UnknownBits, s.Top, "Icarus: port %s, beat %d has unknown bits: %s", s.Out[port].Name,
 				len(streams[port])/size, digits)
 		}
 		streams[port] = append(streams[port], reverse(beat)...)

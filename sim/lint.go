@@ -9,13 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Lint has Verilator read the files with all warnings, each of which is an error: L0710, or L0701 without Verilator.
 func Lint(ctx context.Context, cache, top string, files []File) error {
 	args := append([]string{"--lint-only", "-Wall", "--top-module", top}, sources(files)...)
 	_, err := read(ctx, cache, "lint", version("verilator", "--version")+top, files, func(dir string) error {
-		return tool(ctx, dir, "L0710", "verilator", args...)
+		return tool(ctx, dir, diag.LintFailed, "verilator", args...)
 	})
 	return err
 }
@@ -24,7 +26,7 @@ func Lint(ctx context.Context, cache, top string, files []File) error {
 func Elaborate(ctx context.Context, cache, top string, files []File) error {
 	args := append([]string{"-g2012", "-t", "null", "-s", top}, sources(files)...)
 	_, err := read(ctx, cache, "elaborate", version("iverilog", "-V")+top, files, func(dir string) error {
-		return tool(ctx, dir, "L0709", "iverilog", args...)
+		return tool(ctx, dir, diag.SecondToolFailed, "iverilog", args...)
 	})
 	return err
 }
@@ -52,7 +54,7 @@ func Yosys(ctx context.Context, spec Spec) error {
 	}
 	script += "hierarchy -check -top " + wrapperName + "; proc; opt_expr; opt_clean; check -assert; synth -run coarse:fine"
 	_, err := read(ctx, spec.CacheDir, "yosys", version("yosys", "-V")+script, files, func(dir string) error {
-		if err := tool(ctx, dir, "L0709", "yosys", "-p", script); err != nil {
+		if err := tool(ctx, dir, diag.SecondToolFailed, "yosys", "-p", script); err != nil {
 			return err
 		}
 		log, err := os.ReadFile(filepath.Join(dir, "tool.log"))
@@ -62,7 +64,7 @@ func Yosys(ctx context.Context, spec Spec) error {
 		for _, line := range bytes.Split(log, []byte("\n")) {
 			for _, fault := range yosysFaults {
 				if bytes.Contains(line, []byte(fault)) {
-					return &toolError{code: "L0709", name: "yosys", output: line}
+					return &toolError{code: diag.SecondToolFailed, name: "yosys", output: line}
 				}
 			}
 		}

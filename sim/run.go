@@ -121,7 +121,7 @@ func (r *Result) Check(spec *Spec) error {
 
 func (s PortStats) check(top, port string) error {
 	bad := func(msg string, at int) error {
-		return diag.New("L0706", top, "port %s: "+msg+" %d", port, at)
+		return diag.New(diag.StreamRules, top, "port %s: "+msg+" %d", port, at)
 	}
 	switch {
 	case s.Unstable >= 0:
@@ -152,7 +152,7 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return nil, nil, diag.New("L0707", m.spec.Top, "%v", err)
+		return nil, nil, diag.New(diag.SimulationEnded, m.spec.Top, "%v", err)
 	}
 	defer reader.Close()
 	cmd := exec.CommandContext(ctx, filepath.Join(m.dir, "model"))
@@ -163,7 +163,7 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 	if in.FSTFile != "" {
 		path, err := filepath.Abs(in.FSTFile)
 		if err != nil {
-			return nil, nil, diag.New("L0708", m.spec.Top, "%v", err)
+			return nil, nil, diag.New(diag.SimulationRequest, m.spec.Top, "%v", err)
 		}
 		cmd.Args = append(cmd.Args, "+lathe_trace="+path)
 	}
@@ -172,7 +172,7 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &log, &log, []*os.File{writer}
 	if err := cmd.Start(); err != nil {
 		writer.Close()
-		return nil, nil, diag.New("L0707", m.spec.Top, "cannot start the simulation: %v", err)
+		return nil, nil, diag.New(diag.SimulationEnded, m.spec.Top, "cannot start the simulation: %v", err)
 	}
 	writer.Close()
 	records := newReader(m, in)
@@ -195,7 +195,9 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 // request packs the input for the harness.
 func (m *Model) request(in Input) ([]byte, error) {
 	s := &m.spec
-	bad := func(msg string, args ...any) ([]byte, error) { return nil, diag.New("L0708", s.Top, msg, args...) }
+	bad := func(msg string, args ...any) ([]byte, error) {
+		return nil, diag.New(diag.SimulationRequest, s.Top, msg, args...)
+	}
 	if len(in.Streams) != len(s.In) || len(in.InBeats) != len(s.In) || len(in.OutBeats) != len(s.Out) {
 		return bad("%d streams, %d and %d beat counts for %d inputs and %d outputs", len(in.Streams), len(in.InBeats),
 			len(in.OutBeats), len(s.In), len(s.Out))
@@ -288,7 +290,7 @@ type state struct{ valid, ready bool }
 // deadlock turns the harness's table of port states into an error. Notes name the ports of the design; those of taps
 // are for the caller.
 func (m *Model) deadlock(table string, seen *Result) (*diag.Error, map[string]state) {
-	e := diag.New("L0704", m.spec.Top, "deadlock: nothing moves any more, at cycle %d", seen.Cycles)
+	e := diag.New(diag.Stuck, m.spec.Top, "deadlock: nothing moves any more, at cycle %d", seen.Cycles)
 	states := map[string]state{}
 	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
 		f := strings.Split(line, "\t")
@@ -318,7 +320,7 @@ const shownTaps = 4
 func (m *Model) stopped(log string, waitErr, readErr error) error {
 	for _, line := range strings.Split(log, "\n") {
 		if strings.Contains(line, "%Fatal") || strings.Contains(line, "%Error") {
-			return diag.New("L0705", m.spec.Top, "the design stopped the simulation: %s", strings.TrimSpace(line))
+			return diag.New(diag.DesignStopped, m.spec.Top, "the design stopped the simulation: %s", strings.TrimSpace(line))
 		}
 	}
 	cause := waitErr
@@ -328,7 +330,7 @@ func (m *Model) stopped(log string, waitErr, readErr error) error {
 	if cause == nil {
 		cause = errors.New("no results")
 	}
-	e := diag.New("L0707", m.spec.Top, "the simulation ended early (%v)", cause)
+	e := diag.New(diag.SimulationEnded, m.spec.Top, "the simulation ended early (%v)", cause)
 	if log = strings.TrimSpace(log); log != "" {
 		e = e.WithNote("it printed: %s", log)
 	}

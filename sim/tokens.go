@@ -241,7 +241,7 @@ func gatherSequences(d *emit.Design, streams [][]byte, results []ref.Sample, lis
 		for i, s := range list {
 			n := s.Tokens * size
 			if len(stream) < n {
-				return nil, nil, diag.New("L0707", d.Name, "%d bytes came back for %d tokens", len(stream), s.Tokens)
+				return nil, nil, diag.New(diag.SimulationEnded, d.Name, "%d bytes came back for %d tokens", len(stream), s.Tokens)
 			}
 			whole := PackStream(p, results[s.Sample:s.Sample+1], at)
 			filled = append(append(filled, stream[:n]...), whole[n:]...)
@@ -272,7 +272,7 @@ func RunFrames(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 	for i, u := range tapped(d) {
 		n := g.Find(u.Node)
 		if n == nil {
-			return nil, diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
+			return nil, diag.New(diag.SimulationRequest, d.Name, "unit %q is not a node of the graph", u.Node)
 		}
 		if n.HW.Marked || saysEnds(n) {
 			continue // no value of its own, or none of the graph
@@ -361,7 +361,7 @@ func cutFrames(samples []ref.Sample, stream []byte, t ir.Type, lanes, tokens int
 			have = size / tokens * n
 		}
 		if len(stream) < have {
-			return diag.New("L0707", "", "%d bytes came back for %d of %s in %d lanes", len(stream), have, t, lanes)
+			return diag.New(diag.SimulationEnded, "", "%d bytes came back for %d of %s in %d lanes", len(stream), have, t, lanes)
 		}
 		filled = append(append(filled, stream[:have]...), make([]byte, size-have)...)
 		stream = stream[have:]

@@ -46,12 +46,12 @@ var findToolchain = sync.OnceValues(newToolchain)
 func newToolchain() (*toolchain, error) {
 	ask := func(name string, args ...string) (string, error) {
 		if _, err := exec.LookPath(name); err != nil {
-			return "", diag.New("L0701", "", "%s is not in PATH", name).
+			return "", diag.New(diag.NoSimulator, "", "%s is not in PATH", name).
 				WithHint("install it (Debian: apt-get install verilator g++), or use another engine")
 		}
 		out, err := exec.Command(name, args...).Output()
 		if err != nil {
-			return "", diag.New("L0701", "", "%s %s fails: %v", name, strings.Join(args, " "), err)
+			return "", diag.New(diag.NoSimulator, "", "%s %s fails: %v", name, strings.Join(args, " "), err)
 		}
 		return strings.TrimSpace(string(out)), nil
 	}
@@ -128,14 +128,15 @@ func (t *toolchain) runtime(ctx context.Context, cache string, trace bool) (stri
 }
 
 func compile(ctx context.Context, dir string, args ...string) error {
-	return tool(ctx, dir, "L0703", "g++", args...)
+	return tool(ctx, dir, diag.CompilerFailed, "g++", args...)
 }
 
 // toolError is a failed external program, before it is known where its output will be kept.
 type toolError struct {
-	code, name string
-	output     []byte
-	err        error
+	code   diag.Code
+	name   string
+	output []byte
+	err    error
 }
 
 func (e *toolError) Error() string { return e.name + ": " + e.firstError() }
@@ -157,7 +158,7 @@ func (e *toolError) firstError() string {
 }
 
 // tool runs a program in dir; its output is appended to dir/tool.log.
-func tool(ctx context.Context, dir, code, name string, args ...string) error {
+func tool(ctx context.Context, dir string, code diag.Code, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+dir) // what a killed compiler leaves goes with the folder
@@ -178,7 +179,7 @@ func tool(ctx context.Context, dir, code, name string, args ...string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return diag.New("L0701", "", "%s is not in PATH", name)
+		return diag.New(diag.NoSimulator, "", "%s is not in PATH", name)
 	}
 	return &toolError{code: code, name: name, output: out.Bytes(), err: err}
 }
@@ -187,7 +188,7 @@ func tool(ctx context.Context, dir, code, name string, args ...string) error {
 // may ask at once. A folder whose making failed is kept as failed-name, and the error names it.
 func cached(ctx context.Context, cache, name string, fill func(dir string) error) (string, error) {
 	if cache == "" {
-		return "", diag.New("L0708", "", "no cache folder given")
+		return "", diag.New(diag.SimulationRequest, "", "no cache folder given")
 	}
 	root := filepath.Join(cache, "sim")
 	final := filepath.Join(root, name)
@@ -234,7 +235,8 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 
 // unwritable is the error of a cache folder that does not take files; err names the path.
 func unwritable(err error) error {
-	return diag.New("L0711", "", "cannot write to the cache folder: %v", err).WithHint("name another one by LATHE_CACHE")
+	return diag.New(diag.CacheFolder, "", "cannot write to the cache folder: %v",
+		err).WithHint("name another one by LATHE_CACHE")
 }
 
 // lock holds an exclusive lock on a file until the returned function is called.

@@ -109,7 +109,7 @@ func (p SDPA) tile() (t tile, ok bool) {
 }
 
 func refuse(kernel, format string, args ...any) *diag.Error {
-	return diag.New("L0990", kernel, format, args...).WithHint("docs/kernels.md says what each kernel takes")
+	return diag.New(diag.NoKernelTakes, kernel, format, args...).WithHint("docs/kernels.md says what each kernel takes")
 }
 
 // dimension refuses head dimensions without a kernel.

@@ -45,7 +45,7 @@ var recorded []byte
 func Records() ([]Record, error) {
 	var all []Record
 	if err := json.Unmarshal(recorded, &all); err != nil {
-		return nil, diag.New("L0931", "cuda/catalogue/record.json", "%v", err)
+		return nil, diag.New(diag.KernelHeader, "cuda/catalogue/record.json", "%v", err)
 	}
 	return all, nil
 }

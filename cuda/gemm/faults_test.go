@@ -30,7 +30,11 @@ func module(t testing.TB, source string) *ptx.Module {
 }
 
 // planted is a fault: the text old of a kernel becomes new. An error with a code says so, or the output is "wrong".
-type planted struct{ name, old, new, code, says string }
+type planted struct {
+	name, old, new string
+	code           diag.Code
+	says           string
+}
 
 // noticed runs a case with each of the faults, with the race detector.
 func noticed(t *testing.T, c cuda.Case, faults []planted) {

@@ -105,7 +105,7 @@ const limit = 1 << 30
 
 // refuse is error L0990.
 func refuse(kernel, format string, args ...any) *diag.Error {
-	return diag.New("L0990", kernel, format, args...).WithHint("docs/kernels.md says what each kernel takes")
+	return diag.New(diag.NoKernelTakes, kernel, format, args...).WithHint("docs/kernels.md says what each kernel takes")
 }
 
 // sizes refuses what is no size of a product.

@@ -114,7 +114,7 @@ func (p Cast) Floor() cuda.Floor {
 
 // unfit is a problem that a kernel does not take.
 func unfit(kernel, text string, args ...any) *diag.Error {
-	return diag.New("L0990", kernel, text, args...).WithHint("docs/kernels.md says what each kernel takes")
+	return diag.New(diag.NoKernelTakes, kernel, text, args...).WithHint("docs/kernels.md says what each kernel takes")
 }
 
 func bit(b bool) int {

@@ -25,7 +25,7 @@ const (
 
 func (d Dequant) instance() (cuda.Instance, error) {
 	if d.Out != word.BF16 && d.Out != word.F32 {
-		e := diag.New("L0990", "dequant", "no output in %q", d.Out)
+		e := diag.New(diag.NoKernelTakes, "dequant", "no output in %q", d.Out)
 		if d.Out == word.F16 {
 			e = e.WithNote("MXINT8 is not exact in fp16: its range is smaller than that of the scales")
 		}
@@ -53,7 +53,7 @@ func (d Dequant) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
 	}
 	blocks := max((d.N+dequantThreads*dequantElements-1)/(dequantThreads*dequantElements), 1)
 	if d.N < 0 || blocks > math.MaxInt32 {
-		return cuda.Plan[Operands]{}, diag.New("L0933", i.Kernel, "%d elements", d.N).
+		return cuda.Plan[Operands]{}, diag.New(diag.KernelLaunch, i.Kernel, "%d elements", d.N).
 			WithHint("one launch takes 0 to %d", int64(math.MaxInt32)*dequantThreads*dequantElements)
 	}
 	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {

@@ -11,6 +11,7 @@ import (
 	"lathe/cuda/ptx/global"
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/parse"
+	"lathe/internal/diag"
 )
 
 // space is where an address points.
@@ -200,7 +201,7 @@ func buildStore(d *decoder, mods []string) (bool, error) {
 // locate turns an address of any space into bytes. n is the length of the access, which must be aligned to it.
 func (w *warp) locate(in *inst, lane int, addr uint64, sp space, n int, write bool) ([]byte, *fault) {
 	if addr&uint64(n-1) != 0 {
-		return nil, newFault("L0965", w, in, 1<<lane, "address %#x is not a multiple of %d", addr, n)
+		return nil, newFault(diag.Misaligned, w, in, 1<<lane, "address %#x is not a multiple of %d", addr, n)
 	}
 	return w.bytes(in, lane, addr, sp, n, write)
 }
@@ -216,33 +217,34 @@ func (w *warp) bytes(in *inst, lane int, addr uint64, sp space, n int, write boo
 		b := c.cache[in.index]
 		if b == nil || addr-b.Base >= b.Size {
 			if b = c.mem.Find(addr); b == nil {
-				return nil, newFault("L0964", w, in, 1<<lane, "address %#x of global memory: %s", addr,
+				return nil, newFault(diag.OutOfBounds, w, in, 1<<lane, "address %#x of global memory: %s", addr,
 					c.mem.Nearest(addr))
 			}
 			c.cache[in.index] = b
 		}
 		off := addr - b.Base
 		if b.Size-off < uint64(n) {
-			return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of %s, which has %d", n, off, b.Name, b.Size)
+			return nil, newFault(diag.OutOfBounds, w, in, 1<<lane, "%d bytes at offset %d of %s, which has %d", n, off, b.Name,
+				b.Size)
 		}
 		return b.View(off, n, write), nil
 	case spaceShared:
 		size, off := uint64(len(c.shared)), addr-sharedStart
 		if addr < sharedStart || off > size || size-off < uint64(n) {
-			return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of shared memory, which has %d bytes",
+			return nil, newFault(diag.OutOfBounds, w, in, 1<<lane, "%d bytes at offset %d of shared memory, which has %d bytes",
 				n, int64(off), size)
 		}
 		return c.shared[off:][:n:n], nil
 	case spaceLocal:
 		size := uint64(c.prog.local)
 		if addr > size || size-addr < uint64(n) {
-			return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of local memory, which has %d bytes",
+			return nil, newFault(diag.OutOfBounds, w, in, 1<<lane, "%d bytes at offset %d of local memory, which has %d bytes",
 				n, addr, size)
 		}
 		return w.local[uint64(lane)*size+addr:][:n:n], nil
 	}
 	if size := uint64(len(c.params)); write || addr > size || size-addr < uint64(n) {
-		return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of the parameters, which have %d bytes",
+		return nil, newFault(diag.OutOfBounds, w, in, 1<<lane, "%d bytes at offset %d of the parameters, which have %d bytes",
 			n, addr, size)
 	}
 	return c.params[addr:][:n:n], nil

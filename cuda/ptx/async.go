@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lathe/cuda/ptx/parse"
+	"lathe/internal/diag"
 )
 
 // piece is the copy of one lane.
@@ -130,7 +131,7 @@ func runCopy(w *warp, in *inst, mask uint32) *fault {
 			length = 0
 		}
 		if length > uint64(op.n) {
-			return newFault("L0964", w, in, 1<<i, "a copy of %d bytes from %d bytes", op.n, length)
+			return newFault(diag.OutOfBounds, w, in, 1<<i, "a copy of %d bytes from %d bytes", op.n, length)
 		}
 		p := piece{offset: int(to[i] + a.add - sharedStart)}
 		var f *fault
@@ -157,7 +158,7 @@ func runCopy(w *warp, in *inst, mask uint32) *fault {
 // copySource are the bytes that a copy reads; none are looked at where there are none.
 func (w *warp) copySource(in *inst, i int, addr uint64, n, length int) ([]byte, *fault) {
 	if addr%uint64(n) != 0 {
-		return nil, newFault("L0965", w, in, 1<<i, "address %#x is not a multiple of %d", addr, n)
+		return nil, newFault(diag.Misaligned, w, in, 1<<i, "address %#x is not a multiple of %d", addr, n)
 	}
 	if length == 0 {
 		return nil, nil

@@ -30,7 +30,8 @@ var groupFaults = []struct {
 	name         string
 	c            groupCase
 	sound, fault string
-	code, says   string
+	code         diag.Code
+	says         string
 }{
 	{"none", inShared, mmaWait, mmaWait, "", ""},
 	{"sums are read in flight", inShared, mmaWait, "add.f32 %r9, %d1, %d1;\n" + mmaWait, "L0957",
@@ -143,7 +144,8 @@ var (
 var bulkCases = []struct {
 	name, body string
 	opt        Options
-	code, says string
+	code       diag.Code
+	says       string
 }{
 	{"sound load", bulkStart + bulkLoad + bulkWait + bulkRead, laned, "", ""},
 	{"sound bulkLoad, at the last moment", bulkStart + bulkLoad + bulkWait + bulkRead, late, "", ""},
@@ -272,7 +274,10 @@ ld.global.b32 %r5, [%rd1];
 ret;
 }
 `
-	for _, c := range []struct{ sound, fault, code string }{
+	for _, c := range []struct {
+		sound, fault string
+		code         diag.Code
+	}{
 		{"ret;", "ret;", ""}, {"ld.acquire.gpu", "ld.relaxed.gpu", "L0967"},
 		{"mbarrier.arrive.", "mbarrier.arrive.relaxed.cta.", "L0967"},
 	} {

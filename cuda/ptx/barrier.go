@@ -8,6 +8,7 @@ import (
 
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/race"
+	"lathe/internal/diag"
 )
 
 // barrier is one of the sixteen of a block.
@@ -103,7 +104,7 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 		threads = int(w.rows[op.counts][first])
 	}
 	if id >= uint64(len(w.cta.bars)) || threads%lane.Width != 0 || threads > maxThreads {
-		return newFault("L0972", w, in, mask, "barrier %d for %d threads", id, threads)
+		return newFault(diag.BarrierMisuse, w, in, mask, "barrier %d for %d threads", id, threads)
 	}
 	b := &w.cta.bars[id]
 	switch {
@@ -114,10 +115,11 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 		}
 		clear(b.clock)
 	case w.cta.expected(b.threads) != w.cta.expected(threads):
-		return newFault("L0972", w, in, mask, "barrier %d is for %d threads here and for %d at %s", id, threads, b.threads,
+		return newFault(diag.BarrierMisuse, w, in, mask, "barrier %d is for %d threads here and for %d at %s", id, threads,
+			b.threads,
 			w.cta.prog.where(b.inst))
 	case b.arrived>>w.id&1 == 1:
-		return newFault("L0972", w, in, mask, "warp %d arrives twice at barrier %d", w.id, id)
+		return newFault(diag.BarrierMisuse, w, in, mask, "warp %d arrives twice at barrier %d", w.id, id)
 	}
 	b.arrived |= 1 << w.id
 	join32(b.clock, w.clock)
@@ -256,13 +258,13 @@ func (w *warp) meet(in *inst, mask uint32, row int32, run func(w *warp, in *inst
 		switch {
 		case group&^named != 0:
 			i := bits.TrailingZeros32(group &^ named)
-			return newFault("L0966", w, in, 1<<i, "the mask %#x does not name lane %d, which executes %s", named, i,
+			return newFault(diag.Diverged, w, in, 1<<i, "the mask %#x does not name lane %d, which executes %s", named, i,
 				in.src.Op)
 		case away&^mask != 0:
-			return newFault("L0966", w, in, group,
+			return newFault(diag.Diverged, w, in, group,
 				"the mask %#x names the lanes %#x, which are elsewhere: the warp has diverged", named, away&^mask)
 		case away != 0:
-			return newFault("L0966", w, in, group, "the mask %#x names the lanes %#x, whose masks are others", named, away)
+			return newFault(diag.Diverged, w, in, group, "the mask %#x names the lanes %#x, whose masks are others", named, away)
 		}
 		if f := run(w, in, group); f != nil {
 			return f

@@ -10,6 +10,7 @@ import (
 	"lathe/cuda/ptx/mbarrier"
 	"lathe/cuda/ptx/parse"
 	"lathe/cuda/ptx/tensor"
+	"lathe/internal/diag"
 )
 
 // run is a part of a bulk copy: bytes of shared memory at an offset, and those of global memory, nil outside of a
@@ -183,9 +184,10 @@ func (w *warp) layPlain(in *inst, op *bulkOp, b *bulk) *fault {
 	near, far, n := w.rows[op.shared.base][i]+op.shared.add, w.rows[op.far.base][i]+op.far.add, w.rows[op.size][i]
 	switch {
 	case n == 0 || n%16 != 0:
-		return newFault("L0965", w, in, 1<<i, "a bulk copy of %d bytes, not a multiple of 16", n)
+		return newFault(diag.Misaligned, w, in, 1<<i, "a bulk copy of %d bytes, not a multiple of 16", n)
 	case near%16 != 0 || far%16 != 0:
-		return newFault("L0965", w, in, 1<<i, "a bulk copy between addresses %#x and %#x, not multiples of 16", near, far)
+		return newFault(diag.Misaligned, w, in, 1<<i, "a bulk copy between addresses %#x and %#x, not multiples of 16",
+			near, far)
 	}
 	if _, f := w.bytes(in, i, near, spaceShared, int(n), !op.store); f != nil {
 		return f
@@ -197,7 +199,9 @@ func (w *warp) layPlain(in *inst, op *bulkOp, b *bulk) *fault {
 // layBox finds what a copy of a box touches.
 func (w *warp) layBox(in *inst, op *bulkOp, b *bulk) *fault {
 	i := b.lane
-	fail := func(msg string, args ...any) *fault { return newFault("L0959", w, in, 1<<i, msg, args...) }
+	fail := func(msg string, args ...any) *fault {
+		return newFault(diag.MatrixDescriptor, w, in, 1<<i, msg, args...)
+	}
 	at := w.rows[op.far.base][i] + op.far.add
 	text, f := w.bytes(in, i, at, spaceGeneric, tensor.Size, false)
 	if f != nil {

@@ -8,6 +8,7 @@ import (
 
 	"lathe/cuda/ptx/parse"
 	"lathe/cuda/ptx/race"
+	"lathe/internal/diag"
 )
 
 // issue begins a copy: it takes place now, or later.
@@ -100,7 +101,8 @@ func (c *cta) land(i int) *fault {
 	b.o.latest, b.o.due = b, b.o.before+b.o.Phase+1
 	done, err := b.o.Expect(-int64(b.n))
 	if err != nil {
-		return newFault("L0972", b.warp, &c.prog.insts[b.inst], 1<<b.lane, "mbarrier at offset %d of shared memory: %v",
+		return newFault(diag.BarrierMisuse, b.warp, &c.prog.insts[b.inst], 1<<b.lane,
+			"mbarrier at offset %d of shared memory: %v",
 			b.o.offset, err)
 	}
 	if done {
@@ -165,12 +167,12 @@ func (w *warp) waitStores(in *inst, mask uint32, n int, read bool) {
 // leaveStores ends the copies of a warp that ends, which must not have a wgmma in flight either.
 func (w *warp) leaveStores() *fault {
 	if q := w.flights.list; w.cta.races && len(q) > 0 {
-		return newFault("L0973", w, &w.cta.prog.insts[q[0].inst], 0,
+		return newFault(diag.CopyInFlight, w, &w.cta.prog.insts[q[0].inst], 0,
 			"the warp ends, and this wgmma may still read shared memory: wait_group is missing, or waits for too few groups")
 	}
 	for _, b := range w.stores {
 		if w.cta.races && !b.read {
-			return newFault("L0973", w, &w.cta.prog.insts[b.inst], 1<<b.lane,
+			return newFault(diag.CopyInFlight, w, &w.cta.prog.insts[b.inst], 1<<b.lane,
 				"the thread ends, and this copy may still read shared memory: wait_group is missing, or waits for too few groups")
 		}
 		b.move(w.cta)
@@ -209,6 +211,6 @@ func (c *cta) finish(last *warp) *fault {
 
 // unawaited is the fault of a copy to shared memory that may outlive the block.
 func (c *cta) unawaited(b *bulk) *fault {
-	return newFault("L0973", b.warp, &c.prog.insts[b.inst], 1<<b.lane,
+	return newFault(diag.CopyInFlight, b.warp, &c.prog.insts[b.inst], 1<<b.lane,
 		"the block ends, and this copy into its shared memory may be in flight: nobody has waited for its phase")
 }

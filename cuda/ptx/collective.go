@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lathe/cuda/ptx/lane"
+	"lathe/internal/diag"
 )
 
 // buildShuffle decodes shfl.sync: d|p, a, b, c, membermask.
@@ -78,7 +79,7 @@ func (w *warp) shuffle(in *inst, mask uint32, mode string, pred int32) *fault {
 			got |= 1 << i
 		}
 		if mask>>j&1 == 0 {
-			return newFault("L0966", w, in, 1<<i, "shfl reads lane %d, which does not take part", j)
+			return newFault(diag.Diverged, w, in, 1<<i, "shfl reads lane %d, which does not take part", j)
 		}
 		out[i] = a[j]
 	}
@@ -272,7 +273,8 @@ func buildMapa(d *decoder, mods []string) (bool, error) {
 	in.run = func(w *warp, in *inst, mask uint32) *fault {
 		for m := mask; m != 0; m &= m - 1 {
 			if i := bits.TrailingZeros32(m); w.rows[in.b][i] != 0 {
-				return newFault("L0964", w, in, 1<<i, "block %d of a cluster: clusters are of one block here", w.rows[in.b][i])
+				return newFault(diag.OutOfBounds, w, in, 1<<i, "block %d of a cluster: clusters are of one block here",
+					w.rows[in.b][i])
 			}
 		}
 		from := w.rows[in.a]

@@ -106,7 +106,8 @@ func (d *decoder) shared(f *parse.Func) error {
 		d.vars[v.Name] = place{spaceShared, d.prog.dynamic}
 	}
 	if at > 1<<30 {
-		return diag.New("L0960", d.mod.Name+":"+strconv.Itoa(f.Line), "%s declares %d bytes of shared memory", f.Name, at)
+		return diag.New(diag.PTXSyntax, d.mod.Name+":"+strconv.Itoa(f.Line), "%s declares %d bytes of shared memory",
+			f.Name, at)
 	}
 	return nil
 }
@@ -217,7 +218,7 @@ func (d *decoder) opcode() error {
 func (d *decoder) text() string { return strings.Join(append([]string{d.in.Op}, d.in.Mods...), ".") }
 
 func (d *decoder) unknown(msg string, args ...any) error {
-	return diag.New("L0961", d.mod.Name+":"+strconv.Itoa(d.in.Line), msg, args...).WithNote("in %s: %s",
+	return diag.New(diag.PTXUnsupported, d.mod.Name+":"+strconv.Itoa(d.in.Line), msg, args...).WithNote("in %s: %s",
 		d.fn.Name, line(d.mod.text, d.in.Line))
 }
 

@@ -66,7 +66,11 @@ func TestPlantedFaults(t *testing.T) {
 			}
 		}
 	}
-	cases := []struct{ kernel, code, says string }{
+	cases := []struct {
+		kernel string
+		code   diag.Code
+		says   string
+	}{
 		{"no_wait", "L0973", "in flight"},
 		{"short_wait", "L0973", "in flight"},
 		{"no_barrier", "L0967", "no barrier stands in between"},

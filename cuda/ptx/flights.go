@@ -7,6 +7,7 @@ import (
 
 	"lathe/cuda/ptx/parse"
 	"lathe/cuda/ptx/tile"
+	"lathe/internal/diag"
 )
 
 // flight is one wgmma of a warp, issued and not waited for.
@@ -40,20 +41,22 @@ type uses struct {
 func (w *warp) registers(in *inst, f *flight, _ ticket) *fault {
 	q := &w.flights
 	if q.fence == 1 {
-		return newFault("L0957", w, in, 0, "the first wgmma of the warp: no wgmma.fence stands before it")
+		return newFault(diag.WgmmaRegister, w, in, 0, "the first wgmma of the warp: no wgmma.fence stands before it")
 	}
 	for i, list := range [][]int32{f.op.d, f.op.a} {
 		for k, r := range list {
 			if q.dirty[r] == q.fence {
-				return newFault("L0957", w, in, 0, "register %d of %s was written before: no wgmma.fence stands in between", k,
+				return newFault(diag.WgmmaRegister, w, in, 0,
+					"register %d of %s was written before: no wgmma.fence stands in between", k,
 					[]string{"the accumulators", "A"}[i])
 			}
 			if n := q.named[r]; i == 0 && n > q.over && !q.list[n-q.over-1].op.like(f.op) {
-				return newFault("L0957", w, in, 0, "register %d of the accumulators is one of the wgmma at %s, which is in flight "+
-					"and has another shape", k, w.cta.prog.where(q.list[n-q.over-1].inst))
+				return newFault(diag.WgmmaRegister, w, in, 0,
+					"register %d of the accumulators is one of the wgmma at %s, which is in flight "+
+						"and has another shape", k, w.cta.prog.where(q.list[n-q.over-1].inst))
 			}
 			if i == 1 && q.busy[r] > q.over {
-				return newFault("L0957", w, in, 0, "register %d of A is an accumulator in flight", k)
+				return newFault(diag.WgmmaRegister, w, in, 0, "register %d of A is an accumulator in flight", k)
 			}
 		}
 	}
@@ -110,8 +113,9 @@ func (w *warp) clash(in *inst) (does string, count uint32) {
 func (w *warp) inFlight(in *inst, mask uint32) *fault {
 	does, count := w.clash(in)
 	f := w.flights.list[count-w.flights.over-1]
-	return newFault("L0957", w, in, mask, "%s %s the wgmma at %s, which is in flight: a wgmma.wait_group is missing, or "+
-		"waits for too few groups", in.src.Op, does, w.cta.prog.where(f.inst))
+	return newFault(diag.WgmmaRegister, w, in, mask,
+		"%s %s the wgmma at %s, which is in flight: a wgmma.wait_group is missing, or "+
+			"waits for too few groups", in.src.Op, does, w.cta.prog.where(f.inst))
 }
 
 // operands are the registers that d.in reads and writes, but for predicates.

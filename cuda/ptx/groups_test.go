@@ -62,7 +62,10 @@ func TestGroups(t *testing.T) {
 // TestHalfMeets has some lanes of a warp meet: what they did before is ordered for them, and for no others.
 func TestHalfMeets(t *testing.T) {
 	const store = "mov.u32 %r1, part; mad.lo.u32 %r2, %t, 4, %r1; st.shared.b32 [%r2], %v;" + halves
-	for _, c := range []struct{ name, body, code string }{
+	for _, c := range []struct {
+		name, body string
+		code       diag.Code
+	}{
 		{"the neighbour", store + "bar.warp.sync %r0; xor.b32 %r3, %r2, 4; ld.shared.b32 %o0, [%r3];", ""},
 		{"the other half", store + "bar.warp.sync %r0; xor.b32 %r3, %r2, 64; ld.shared.b32 %o0, [%r3];", "L0967"},
 		{"all, later", store + "bar.warp.sync %r0; bar.warp.sync -1; xor.b32 %r3, %r2, 64; ld.shared.b32 %o0, [%r3];", ""},
@@ -81,7 +84,10 @@ func TestHalfMeets(t *testing.T) {
 func TestAtomicOrder(t *testing.T) {
 	const start = "mov.u32 %r1, part; setp.eq.u32 %p1, %t, 0; @%p1 st.shared.b32 [%r1], 0; bar.sync 0;" +
 		"setp.eq.u32 %p2, %lane, 0;"
-	for _, c := range []struct{ name, body, code string }{
+	for _, c := range []struct {
+		name, body string
+		code       diag.Code
+	}{
 		{"a plain read after both", "@%p2 atom.shared.add.u32 %r2, [%r1], 1; @!%p3 bra E;" +
 			"@%p2 ld.shared.b32 %o0, [%r1]; E:", "L0967"},
 		{"one polls what the other writes", "@%p3 bra R; st.volatile.shared.u32 [%r1], 1; bra E;" +
@@ -106,7 +112,10 @@ func TestAtomicOrder(t *testing.T) {
 // TestBarrierCounts lets warps of a block meet where some say how many threads it has, and others do not.
 func TestBarrierCounts(t *testing.T) {
 	const body = "setp.lt.u32 %p1, %t, 32; @%p1 bra L; bar.sync 0, COUNT; bra E; L: bar.sync 0; E:"
-	for _, c := range []struct{ count, code string }{{"64", ""}, {"96", "L0972"}} {
+	for _, c := range []struct {
+		count string
+		code  diag.Code
+	}{{"64", ""}, {"96", "L0972"}} {
 		for _, s := range []Schedule{RoundRobin, Reverse} {
 			_, err := words(t, strings.ReplaceAll(body, "COUNT", c.count), 64, hash, Options{Schedule: s})
 			if diag.CodeOf(err) != c.code {

@@ -22,7 +22,8 @@ const maxThreads = 1024
 // Options.Cancel ends returns context.Canceled.
 func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params []byte) (*Stats, error) {
 	if k == nil {
-		return nil, diag.New("L0962", "", "no kernel is named to launch").WithHint("Module.Kernels are those of a module")
+		return nil, diag.New(diag.PTXLaunch, "",
+			"no kernel is named to launch").WithHint("Module.Kernels are those of a module")
 	}
 	if err := k.check(grid, block, shared, params); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ const MaxShared = 232448
 func (k *Kernel) check(grid, block [3]uint32, shared uint32, params []byte) error {
 	threads := uint64(block[0]) * uint64(block[1]) * uint64(block[2])
 	refuse := func(msg string, args ...any) error {
-		return diag.New("L0962", k.mod.Name, "kernel "+k.Name+": "+msg, args...)
+		return diag.New(diag.PTXLaunch, k.mod.Name, "kernel "+k.Name+": "+msg, args...)
 	}
 	switch {
 	case threads == 0 || threads > maxThreads || block[0] > maxThreads || block[1] > maxThreads || block[2] > 64:

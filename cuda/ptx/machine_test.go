@@ -259,7 +259,10 @@ func TestSnippets(t *testing.T) {
 // TestLanes demands order between the lanes of a warp where Options.Lanes asks for it, and only there.
 func TestLanes(t *testing.T) {
 	const store = "mov.u32 %r1, part; mad.lo.u32 %r2, %t, 4, %r1; xor.b32 %r3, %r2, 4; st.shared.b32 [%r2], %v;"
-	for _, c := range []struct{ body, code string }{
+	for _, c := range []struct {
+		body string
+		code diag.Code
+	}{
 		{store + "ld.shared.b32 %o0, [%r2];", ""},
 		{store + "ld.shared.b32 %o0, [%r3];", "L0967"},
 		{store + "bar.warp.sync -1; ld.shared.b32 %o0, [%r3];", ""},
@@ -269,7 +272,7 @@ func TestLanes(t *testing.T) {
 	} {
 		for _, lanes := range []bool{false, true} {
 			_, err := words(t, c.body, 32, hash, Options{Races: true, Lanes: lanes})
-			if want := map[bool]string{true: c.code}[lanes]; diag.CodeOf(err) != want {
+			if want := map[bool]diag.Code{true: c.code}[lanes]; diag.CodeOf(err) != want {
 				t.Errorf("%s with %v: %v, not %q", c.body, lanes, err, want)
 			}
 		}
@@ -278,7 +281,11 @@ func TestLanes(t *testing.T) {
 
 // TestRefused demands the named error of what a GPU would leave undefined.
 func TestRefused(t *testing.T) {
-	for _, c := range []struct{ name, body, code, says string }{
+	for _, c := range []struct {
+		name, body string
+		code       diag.Code
+		says       string
+	}{
 		{"opcode", "wibble.b32 %o0, %v;", "L0961", "does not execute the opcode wibble"},
 		{"modifier", "add.rx.f32 %o0, %v, %v;", "L0961", "add.rx.f32"},
 		{"register", "mov.b64 %rd1, %v;", "L0961", "32 bits"},

@@ -9,6 +9,7 @@ import (
 
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/tile"
+	"lathe/internal/diag"
 )
 
 // product computes a matrix product on the rows of registers.
@@ -92,7 +93,7 @@ func (d *decoder) mma(f product, s tile.Shape, acc int) error {
 
 func runMMA(w *warp, in *inst, mask uint32) *fault {
 	if mask != full {
-		return newFault("L0966", w, in, mask, "%s is executed by the lanes %#x: it needs all 32", in.src.Op, mask)
+		return newFault(diag.Diverged, w, in, mask, "%s is executed by the lanes %#x: it needs all 32", in.src.Op, mask)
 	}
 	op := in.more.(*mmaOp)
 	var ptrs [16]*lane.Row
@@ -151,7 +152,7 @@ func buildMatrix(d *decoder, mods []string) (bool, error) {
 // matrixRows finds the rows of 16 bytes that the lanes name: lane 8i+j has row j of matrix i.
 func (w *warp) matrixRows(in *inst, mask uint32, write bool) (rows [lane.Width][]byte, f *fault) {
 	if mask != full {
-		return rows, newFault("L0966", w, in, mask, "%s is executed by the lanes %#x: it needs all 32", in.src.Op, mask)
+		return rows, newFault(diag.Diverged, w, in, mask, "%s is executed by the lanes %#x: it needs all 32", in.src.Op, mask)
 	}
 	a := in.mem
 	base := &w.rows[a.base]

@@ -10,6 +10,7 @@ import (
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/mbarrier"
 	"lathe/cuda/ptx/race"
+	"lathe/internal/diag"
 )
 
 // maxObjects is the number of places of a block that may hold an mbarrier.
@@ -135,7 +136,7 @@ func (w *warp) object(in *inst, i int, addr uint64, sp space) (*object, *fault) 
 	c := w.cta
 	o := c.objects[off]
 	if o == nil || !o.live {
-		return nil, newFault("L0972", w, in, 1<<i, "there is no mbarrier at offset %d of shared memory", off)
+		return nil, newFault(diag.BarrierMisuse, w, in, 1<<i, "there is no mbarrier at offset %d of shared memory", off)
 	}
 	if c.shadow != nil {
 		who := w.accessor(in)
@@ -153,7 +154,7 @@ func (w *warp) objectOffset(in *inst, i int, addr uint64, sp space) (int, *fault
 		sp, addr = windowOf(addr)
 	}
 	if sp != spaceShared {
-		return 0, newFault("L0964", w, in, 1<<i, "the address %#x of an mbarrier is not in shared memory", addr)
+		return 0, newFault(diag.OutOfBounds, w, in, 1<<i, "the address %#x of an mbarrier is not in shared memory", addr)
 	}
 	_, f := w.locate(in, i, addr, spaceShared, mbarrier.Size, true)
 	return int(addr - sharedStart), f
@@ -218,7 +219,7 @@ func (w *warp) useObject(in *inst, i int, o *object, n int64) *fault {
 		done, err = o.Arrive(n, op.verb == "arrive_drop")
 	}
 	if err != nil {
-		return newFault("L0972", w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", o.offset, err)
+		return newFault(diag.BarrierMisuse, w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", o.offset, err)
 	}
 	if done {
 		w.cta.phase(o)
@@ -236,10 +237,11 @@ func (w *warp) makeObject(in *inst, i int, addr uint64, count int64) *fault {
 	o := c.objects[off]
 	switch {
 	case o != nil && o.live:
-		return newFault("L0972", w, in, 1<<i, "the mbarrier at offset %d of shared memory, made at %s, is made again "+
-			"without mbarrier.inval: it may be in use", off, c.prog.where(o.inst))
+		return newFault(diag.BarrierMisuse, w, in, 1<<i,
+			"the mbarrier at offset %d of shared memory, made at %s, is made again "+
+				"without mbarrier.inval: it may be in use", off, c.prog.where(o.inst))
 	case o == nil && len(c.objects) == maxObjects:
-		return newFault("L0972", w, in, 1<<i, "more than %d mbarriers a block are not executed", maxObjects)
+		return newFault(diag.BarrierMisuse, w, in, 1<<i, "more than %d mbarriers a block are not executed", maxObjects)
 	case o == nil:
 		n := len(w.clock)
 		o = &object{offset: off, slot: len(c.objects), coming: make([]uint32, n), done: make([]uint32, n),
@@ -255,7 +257,7 @@ func (w *warp) makeObject(in *inst, i int, addr uint64, count int64) *fault {
 	}
 	o.live, o.inst, o.before = true, in.index, o.before+o.Phase
 	if err := o.Init(count); err != nil {
-		return newFault("L0972", w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", off, err)
+		return newFault(diag.BarrierMisuse, w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", off, err)
 	}
 	return nil
 }
@@ -264,8 +266,9 @@ func (w *warp) makeObject(in *inst, i int, addr uint64, count int64) *fault {
 func (w *warp) endObject(in *inst, i int, o *object) *fault {
 	for u, t := range o.used {
 		if u != w.id && w.clock[u] < t && w.cta.races {
-			return newFault("L0967", w, in, 1<<i, "warp %d ends the mbarrier at offset %d of shared memory, which warp %d "+
-				"uses: no barrier stands in between", w.id, o.offset, u)
+			return newFault(diag.DataRace, w, in, 1<<i,
+				"warp %d ends the mbarrier at offset %d of shared memory, which warp %d "+
+					"uses: no barrier stands in between", w.id, o.offset, u)
 		}
 	}
 	if f := w.cta.leftover(o, w, in, 1<<i); f != nil {
@@ -283,7 +286,8 @@ func (c *cta) leftover(o *object, w *warp, in *inst, mask uint32) *fault {
 	if o.Bytes == 0 || !o.live {
 		return nil
 	}
-	return newFault("L0972", w, in, mask, "the mbarrier at offset %d of shared memory, made at %s, ends wrong: %s",
+	return newFault(diag.BarrierMisuse, w, in, mask,
+		"the mbarrier at offset %d of shared memory, made at %s, ends wrong: %s",
 		o.offset, c.prog.where(o.inst), o.String())
 }
 
@@ -319,13 +323,13 @@ func (w *warp) waitObject(in *inst, op *objectOp, mask uint32) *fault {
 		done := false
 		if op.parity {
 			if v > 1 {
-				return newFault("L0972", w, in, 1<<i, "a phase of parity %d", v)
+				return newFault(diag.BarrierMisuse, w, in, 1<<i, "a phase of parity %d", v)
 			}
 			done = o.Parity(v)
 		} else {
 			var err error
 			if done, err = o.Done(v); err != nil {
-				return newFault("L0972", w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", o.offset, err)
+				return newFault(diag.BarrierMisuse, w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", o.offset, err)
 			}
 		}
 		if !done {

@@ -220,7 +220,7 @@ func (m *Machine) load(mod *Module) (map[string]uint64, error) {
 		for _, r := range v.Refs {
 			to, ok := vars[r.Symbol]
 			if !ok {
-				return nil, diag.New("L0962", mod.Name, "variable %s refers to %s, which does not exist", v.Name, r.Symbol)
+				return nil, diag.New(diag.PTXLaunch, mod.Name, "variable %s refers to %s, which does not exist", v.Name, r.Symbol)
 			}
 			if err := m.Write(vars[v.Name]+uint64(r.Offset), little(to + uint64(r.Add))[:r.Size]); err != nil {
 				return nil, err

@@ -11,6 +11,7 @@ import (
 	"lathe/cuda/ptx/global"
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/race"
+	"lathe/internal/diag"
 )
 
 // grain is the greatest piece of shared memory that every access of the program covers whole: all are aligned to
@@ -106,29 +107,35 @@ func (c *cta) sharedOffset(a *access, addr uint64, n int) (int, bool) {
 func (w *warp) conflict(in *inst, i int, c *race.Conflict) *fault {
 	p := w.cta.prog
 	if c.Kind == race.Unwritten {
-		return newFault("L0968", w, in, 1<<i, "byte %d of shared memory is read and was never written", c.Offset)
+		return newFault(diag.SharedUnwritten, w, in, 1<<i, "byte %d of shared memory is read and was never written", c.Offset)
 	}
-	code, msg := "L0967", ""
+	code, msg := diag.DataRace, ""
 	switch c.Kind {
 	case race.OverRead:
-		return newFault("L0973", w, in, 1<<i, "warp %d writes byte %d of shared memory, which %s is still reading", w.id,
+		return newFault(diag.CopyInFlight, w, in, 1<<i,
+			"warp %d writes byte %d of shared memory, which %s is still reading", w.id,
 			c.Offset, w.cta.reader(c.Offset))
 	case race.Object:
-		code, msg = "L0972", "warp %d accesses byte %d of shared memory, which is an mbarrier that warp %d made at %s"
+		code, msg = diag.BarrierMisuse,
+			"warp %d accesses byte %d of shared memory, which is an mbarrier that warp %d made at %s"
 	case race.Unphased:
-		code, msg = "L0973", "warp %d accesses byte %d of shared memory, into which the copy of warp %d at %s goes, and has "+
-			"not waited for its phase"
+		code, msg = diag.CopyInFlight,
+			"warp %d accesses byte %d of shared memory, into which the copy of warp %d at %s goes, and has "+
+				"not waited for its phase"
 	case race.Unfenced:
-		code, msg = "L0958", "the asynchronous proxy of warp %d accesses byte %d of shared memory, which warp %d wrote at "+
-			"%s: no fence.proxy.async stands in between"
+		code, msg = diag.ProxyFence,
+			"the asynchronous proxy of warp %d accesses byte %d of shared memory, which warp %d wrote at "+
+				"%s: no fence.proxy.async stands in between"
 	case race.WithinWarp:
 		msg = "a lane of warp %d accesses byte %d of shared memory, which another lane of warp %d accessed at %s: " +
 			"no bar.warp.sync and no barrier stands in between"
 	case race.InFlight:
-		code, msg = "L0973", "warp %d reads byte %d of shared memory, into which the copy of warp %d at %s is in flight: "+
-			"a wait is missing, or waits for too few groups"
+		code, msg = diag.CopyInFlight,
+			"warp %d reads byte %d of shared memory, into which the copy of warp %d at %s is in flight: "+
+				"a wait is missing, or waits for too few groups"
 	case race.OverFlight:
-		code, msg = "L0973", "warp %d writes byte %d of shared memory, into which the copy of warp %d at %s is in flight"
+		code, msg = diag.CopyInFlight,
+			"warp %d writes byte %d of shared memory, into which the copy of warp %d at %s is in flight"
 	case race.ReadAfterWrite:
 		msg = "warp %d reads byte %d of shared memory, which warp %d wrote at %s: no barrier stands in between"
 	case race.WriteAfterWrite:
@@ -155,7 +162,7 @@ func (w *warp) overwritten(in *inst, mask uint32, base *lane.Row) *fault {
 			putBytes(want[k*a.size:][:a.size], w.rows[r][i])
 		}
 		if !bytes.Equal(v, want[:n]) {
-			return newFault("L0974", w, in, 1<<i, "two lanes write different values to address %#x", base[i]+a.add)
+			return newFault(diag.LanesConflict, w, in, 1<<i, "two lanes write different values to address %#x", base[i]+a.add)
 		}
 	}
 	return nil
@@ -340,11 +347,13 @@ func (w *warp) unordered(in *inst, i int, addr uint64, c *race.GridConflict, doe
 	}
 	p := w.cta.prog
 	if in.mem.nc {
-		return newFault("L0967", w, in, 1<<i, "warp %d of block %d %s byte %d of %s, which warp %d of block %d wrote in "+
-			"this launch at %s: it may find what was there before", w.id, w.cta.index, does, off, what, c.Warp, c.Block,
+		return newFault(diag.DataRace, w, in, 1<<i,
+			"warp %d of block %d %s byte %d of %s, which warp %d of block %d wrote in "+
+				"this launch at %s: it may find what was there before", w.id, w.cta.index, does, off, what, c.Warp, c.Block,
 			p.where(c.Inst))
 	}
-	return newFault("L0967", w, in, 1<<i, "warp %d of block %d %s byte %d of %s, which warp %d of block %d wrote at %s: "+
-		"no barrier, and no fence with atomic accesses, stands in between", w.id, w.cta.index, does, off, what, c.Warp,
+	return newFault(diag.DataRace, w, in, 1<<i,
+		"warp %d of block %d %s byte %d of %s, which warp %d of block %d wrote at %s: "+
+			"no barrier, and no fence with atomic accesses, stands in between", w.id, w.cta.index, does, off, what, c.Warp,
 		c.Block, p.where(c.Inst))
 }

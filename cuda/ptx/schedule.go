@@ -60,7 +60,7 @@ func (c *cta) run(index int64) *fault {
 		}
 		if executed > c.m.opt.Limit {
 			in := &c.prog.insts[w.pc]
-			return newFault("L0970", w, in, w.active, "no end after %d instructions of the block", executed)
+			return newFault(diag.InstructionLimit, w, in, w.active, "no end after %d instructions of the block", executed)
 		}
 		if t == turnDone {
 			done[next] = true
@@ -104,7 +104,8 @@ func (c *cta) pick(ready []int, last, turns int) int {
 
 // deadlock is the fault of a block in which all warps wait.
 func (c *cta) deadlock(done []bool) *fault {
-	e := diag.New("L0969", c.prog.mod.Name, "kernel %s: block (%d,%d,%d) is stuck: all warps that have not ended wait",
+	e := diag.New(diag.BlockStuck, c.prog.mod.Name,
+		"kernel %s: block (%d,%d,%d) is stuck: all warps that have not ended wait",
 		c.prog.name, c.id[0], c.id[1], c.id[2])
 	for i, w := range c.warps {
 		if !done[i] && w.wait != nil {
@@ -129,7 +130,7 @@ func (c *cta) deadlock(done []bool) *fault {
 type fault struct{ err error }
 
 // newFault makes the error of an instruction; its first lane of mask names the thread.
-func newFault(code string, w *warp, in *inst, mask uint32, msg string, args ...any) *fault {
+func newFault(code diag.Code, w *warp, in *inst, mask uint32, msg string, args ...any) *fault {
 	p := w.cta.prog
 	e := diag.New(code, p.mod.Name+":"+strconv.Itoa(in.src.Line), "kernel %s: %s", p.name, fmt.Sprintf(msg, args...))
 	e = e.WithNote("%s%s", line(p.mod.text, in.src.Line), source(p.mod.text, in.src.From))

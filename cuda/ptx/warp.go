@@ -10,6 +10,7 @@ import (
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/parse"
 	"lathe/cuda/ptx/race"
+	"lathe/internal/diag"
 )
 
 const full = math.MaxUint32
@@ -233,7 +234,8 @@ func (w *warp) exit(mask uint32) bool {
 
 // divergent is the fault of a collective that some live lanes do not execute.
 func (w *warp) divergent(in *inst, mask uint32) *fault {
-	return newFault("L0966", w, in, mask, "%s is executed by the lanes %#x of the live lanes %#x: the warp has diverged",
+	return newFault(diag.Diverged, w, in, mask,
+		"%s is executed by the lanes %#x of the live lanes %#x: the warp has diverged",
 		in.src.Op, mask, w.live)
 }
 
@@ -282,7 +284,7 @@ func runIndexed(w *warp, in *inst, mask uint32) *fault {
 		i := bits.TrailingZeros32(m)
 		v := w.rows[in.a][i]
 		if v >= uint64(len(targets)) {
-			return newFault("L0964", w, in, 1<<i, "index %d of %d labels", v, len(targets))
+			return newFault(diag.OutOfBounds, w, in, 1<<i, "index %d of %d labels", v, len(targets))
 		}
 		w.pcs[i] = targets[v]
 	}
@@ -307,7 +309,7 @@ func buildExit(d *decoder, mods []string) (bool, error) {
 
 func buildTrap(d *decoder, mods []string) (bool, error) {
 	d.emit(inst{kind: kindRun, run: func(w *warp, in *inst, mask uint32) *fault {
-		return newFault("L0971", w, in, mask, "trap")
+		return newFault(diag.Trap, w, in, mask, "trap")
 	}})
 	return len(mods) == 0, nil
 }

@@ -11,6 +11,7 @@ import (
 	"lathe/cuda/ptx/lane"
 	"lathe/cuda/ptx/parse"
 	"lathe/cuda/ptx/tile"
+	"lathe/internal/diag"
 )
 
 // groupOp is a wgmma.mma_async instruction.
@@ -155,7 +156,7 @@ func (d *decoder) groupOperands(op *groupOp) (err error) {
 func runGroup(w *warp, in *inst, mask uint32) *fault {
 	op, q := in.more.(*groupOp), &w.flights
 	if mask != full || w.id|3 >= len(w.cta.warps) {
-		return newFault("L0966", w, in, mask, "%s is executed by the lanes %#x: it needs all 32, of four warps",
+		return newFault(diag.Diverged, w, in, mask, "%s is executed by the lanes %#x: it needs all 32, of four warps",
 			in.src.Op, mask)
 	}
 	f := &flight{op: op, inst: in.index, add: op.constant}
@@ -163,7 +164,7 @@ func runGroup(w *warp, in *inst, mask uint32) *fault {
 	if op.scale >= 0 {
 		p := w.preds[op.scale]
 		if f.add = p != 0; p != 0 && p != full {
-			return newFault("L0966", w, in, p, "scale-d differs between the lanes of a warp")
+			return newFault(diag.Diverged, w, in, p, "scale-d differs between the lanes of a warp")
 		}
 	}
 	t.add = f.add
@@ -173,11 +174,11 @@ func runGroup(w *warp, in *inst, mask uint32) *fault {
 		}
 		v := w.rows[row]
 		if v != splat(v[0]) {
-			return newFault("L0966", w, in, mask, "the matrix descriptor differs between the lanes of a warp")
+			return newFault(diag.Diverged, w, in, mask, "the matrix descriptor differs between the lanes of a warp")
 		}
 		desc, err := tile.ReadDescriptor(v[0])
 		if err != nil {
-			return newFault("L0959", w, in, 0, "%v", err)
+			return newFault(diag.MatrixDescriptor, w, in, 0, "%v", err)
 		}
 		*[]*tile.Descriptor{&f.descA, &f.descB}[i], t.descs[i] = desc, v[0]
 	}
@@ -208,8 +209,9 @@ func (w *warp) agree(in *inst, _ *flight, t ticket) *fault {
 	if at == len(s.log) {
 		s.log = append(s.log, t)
 	} else if s.log[at] != t {
-		return newFault("L0966", w, in, 0, "the warps of a warpgroup differ in their wgmma number %d: another has executed "+
-			"%s with descriptors %#x and %#x", s.at[rank], w.cta.prog.where(s.log[at].inst), s.log[at].descs[0],
+		return newFault(diag.Diverged, w, in, 0,
+			"the warps of a warpgroup differ in their wgmma number %d: another has executed "+
+				"%s with descriptors %#x and %#x", s.at[rank], w.cta.prog.where(s.log[at].inst), s.log[at].descs[0],
 			s.log[at].descs[1])
 	}
 	s.at[rank]++
@@ -227,7 +229,7 @@ func (c *cta) uneven() *fault {
 			continue
 		}
 		w := c.warps[4*i+slices.Index(s.at[:], s.from)]
-		return newFault("L0966", w, &c.prog.insts[s.log[0].inst], 0,
+		return newFault(diag.Diverged, w, &c.prog.insts[s.log[0].inst], 0,
 			"warp %d has ended after %d wgmma, other warps of its warpgroup execute more", w.id, s.from)
 	}
 	return nil
@@ -263,7 +265,8 @@ func (w *warp) beginReads(in *inst, f *flight, _ ticket) *fault {
 	w.chunks(f, func(b bool, _, _ int, at uint64) {
 		off := int(at) - sharedStart
 		if off < 0 || off+16 > len(c.shared) {
-			bad = newFault("L0964", w, in, 0, "matrix %s reads 16 bytes at offset %d of shared memory, which has %d bytes",
+			bad = newFault(diag.OutOfBounds, w, in, 0,
+				"matrix %s reads 16 bytes at offset %d of shared memory, which has %d bytes",
 				map[bool]string{false: "A", true: "B"}[b], off, len(c.shared))
 			return
 		}

@@ -48,12 +48,13 @@ func (p Norm) kernel() string {
 // Valid reports why no kernel can take the problem: error L0990.
 func (p Norm) Valid() error {
 	if !p.RMS && (p.UnitOffset || p.RoundBeforeGain) {
-		return diag.New("L0990", p.kernel(), "only rms_norm has a gain beside 1 and a rounding before the gain").
+		return diag.New(diag.NoKernelTakes, p.kernel(), "only rms_norm has a gain beside 1 and a rounding before the gain").
 			WithHint("add 1 to the gain itself, and leave the rounding out")
 	}
 	if q := p.Quant; q != nil && (q.Stride < p.Cols || !p.Unaligned && q.Stride%int64(p.team(p.In).access) != 0) {
-		return diag.New("L0990", p.kernel(), "%d bytes from row to row of %d columns: the rows of bytes overlap, or do "+
-			"not start where %d bytes can be written at once", q.Stride, p.Cols, p.team(p.In).access).
+		return diag.New(diag.NoKernelTakes, p.kernel(),
+			"%d bytes from row to row of %d columns: the rows of bytes overlap, or do "+
+				"not start where %d bytes can be written at once", q.Stride, p.Cols, p.team(p.In).access).
 			WithHint("choose a longer stride, or Unaligned")
 	}
 	return p.valid(p.kernel(), p.In)

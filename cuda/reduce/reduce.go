@@ -91,11 +91,11 @@ func (t team) name(base string) string {
 // valid reports rows or columns that no kernel can take: error L0990.
 func (m Matrix) valid(kernel string, in word.Float) error {
 	if m.Rows < 0 || m.Cols < 0 || m.Cols >= math.MaxInt32 {
-		return diag.New("L0990", kernel, "rows of %d columns: a row has 0 to %d", m.Cols, math.MaxInt32-1).
+		return diag.New(diag.NoKernelTakes, kernel, "rows of %d columns: a row has 0 to %d", m.Cols, math.MaxInt32-1).
 			WithHint("split the rows, and join their statistics")
 	}
 	if t := m.team(in); m.Rows > math.MaxInt32*int64(t.rows) {
-		return diag.New("L0990", kernel, "%d rows of %d columns: a launch has at most %d blocks of %d rows",
+		return diag.New(diag.NoKernelTakes, kernel, "%d rows of %d columns: a launch has at most %d blocks of %d rows",
 			m.Rows, m.Cols, math.MaxInt32, t.rows).WithHint("split the rows among launches")
 	}
 	return nil

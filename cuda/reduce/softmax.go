@@ -30,7 +30,7 @@ type MaskRows struct {
 // Valid reports why no kernel can take the problem: error L0990.
 func (p Softmax) Valid() error {
 	if p.Mask != nil && (p.Mask.Div == 0 || p.Mask.Mod == 0) {
-		return diag.New("L0990", "softmax", "a mask whose rows repeat after 0 rows").
+		return diag.New(diag.NoKernelTakes, "softmax", "a mask whose rows repeat after 0 rows").
 			WithHint("Div and Mod are 1 or more")
 	}
 	return p.valid("softmax", p.In)

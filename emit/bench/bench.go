@@ -99,7 +99,7 @@ const drain = 256
 func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 	if byToken := d.Tokens > 0 || d.Lengths > 0; v.Samples < 1 || len(v.Streams) != len(d.Ports) ||
 		byToken != (v.Tokens != nil) {
-		return nil, diag.New("L0660", d.Name, "%d samples of %d streams for %d ports, token by token: %t", v.Samples,
+		return nil, diag.New(diag.VectorFault, d.Name, "%d samples of %d streams for %d ports, token by token: %t", v.Samples,
 			len(v.Streams), len(d.Ports), v.Tokens != nil)
 	}
 	files, err := fixed(d)
@@ -114,7 +114,7 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 	for i, p := range d.Ports {
 		q := newPort(d, p, v)
 		if len(v.Streams[i]) != q.Total*p.TData/8 {
-			return nil, diag.New("L0660", d.Name, "%d bytes for %d beats of %d bits of %s", len(v.Streams[i]), q.Total,
+			return nil, diag.New(diag.VectorFault, d.Name, "%d bytes for %d beats of %d bits of %s", len(v.Streams[i]), q.Total,
 				p.TData, p.Stream)
 		}
 		if !p.Input {

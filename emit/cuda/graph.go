@@ -105,7 +105,7 @@ func (e *emitter) emit(g *ir.Graph, groups []*ir.Group, o Options) (*Design, err
 	var errs diag.List
 	for _, group := range groups {
 		err := e.group(group)
-		if diag.CodeOf(err) == "L0949" { // and so in every layer
+		if diag.CodeOf(err) == diag.NoCacheKernel { // and so in every layer
 			return nil, err
 		}
 		if err != nil {
@@ -205,7 +205,7 @@ func (e *emitter) port(name string, n *ir.Node) Port {
 // have demands that the value of n has a place.
 func (e *emitter) have(n *ir.Node) error {
 	if _, ok := e.at[n]; !ok {
-		return n.Errorf("L0947", "no group before gives %s", n.Name)
+		return n.Errorf(diag.KernelGroups, "no group before gives %s", n.Name)
 	}
 	return nil
 }
@@ -219,7 +219,8 @@ func (e *emitter) group(g *ir.Group) error {
 	}
 	for _, n := range g.Members {
 		if elems := n.Type.Elems(); elems > ir.MaxValue {
-			return n.Errorf("L0946", "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems, ir.MaxValue)
+			return n.Errorf(diag.KernelValueTooLarge, "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems,
+				ir.MaxValue)
 		}
 	}
 	done, why, err := e.library(g)
@@ -227,7 +228,7 @@ func (e *emitter) group(g *ir.Group) error {
 		return err
 	}
 	if at := slices.IndexFunc(g.Anchor.Args, inBlocks); at >= 0 && g.Anchor.Op.Traits.FloatOnly {
-		return g.Anchor.Errorf("L0949", "no kernel takes the cache %s in %s: %s", g.Anchor.Args[at].Name,
+		return g.Anchor.Errorf(diag.NoCacheKernel, "no kernel takes the cache %s in %s: %s", g.Anchor.Args[at].Name,
 			g.Anchor.Args[at].Type.Format, cmp.Or(why, "the library is not asked")).
 			WithHint("--kv bf16 has kernels for more head dimensions, and --past leaves the caches to the caller")
 	}

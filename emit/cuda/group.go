@@ -130,7 +130,7 @@ func compile(g *ir.Group, name string) (*compiled, error) {
 	c.kernels, err = generic.Compile(name, doc, &own)
 	var unknown *generic.UnknownError
 	if errors.As(err, &unknown) {
-		return nil, g.Anchor.Errorf("L0945", "%s (%s) has no kernels in this version: it is made of %s", g.Anchor.Name,
+		return nil, g.Anchor.Errorf(diag.NoKernels, "%s (%s) has no kernels in this version: it is made of %s", g.Anchor.Name,
 			opsOf(g), strings.Join(unknown.Kinds, ", ")).WithHint("the engines ref and pjrt run it")
 	}
 	return c, err
@@ -161,5 +161,5 @@ func asDiag(n *ir.Node, err error) *diag.Error {
 	if d, ok := err.(*diag.Error); ok {
 		return d
 	}
-	return n.Errorf("L0310", "%v", err)
+	return n.Errorf(diag.ReferenceOnly, "%v", err)
 }

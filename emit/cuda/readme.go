@@ -41,7 +41,7 @@ func (d *Design) readme(binaries []Binary, missing string, h Host) (rtl.File, er
 		arch, err := cuda.FindArch(name)
 		what := fmt.Sprintf("machine code for compute capability %d.%d", arch.Capability/10, arch.Capability%10)
 		switch {
-		case diag.CodeOf(err) == "L0934":
+		case diag.CodeOf(err) == diag.UnknownGPU:
 			what = "PTX, which the driver compiles for any GPU of compute capability 8.0 or higher"
 		case err != nil:
 			return rtl.File{}, err

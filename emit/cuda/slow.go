@@ -62,7 +62,7 @@ func (e *emitter) refuseSlow() diag.List {
 		if s.node.Args[0].Type.Format == format.FP32 {
 			hint = "--act bf16 --weight bf16 may have one; " + hint
 		}
-		out = append(out, s.node.Errorf("L0948", "%s (%s, %.1f Mflop%s) would get one thread a result: %s", s.node.Name,
+		out = append(out, s.node.Errorf(diag.SlowSum, "%s (%s, %.1f Mflop%s) would get one thread a result: %s", s.node.Name,
 			s.node.Op.Name, float64(s.flops)/1e6, of, why).WithHint("%s", hint))
 		count[s.node.Op] = 0
 	}

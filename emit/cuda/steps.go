@@ -62,7 +62,8 @@ func (e *emitter) inPlace(g *ir.Graph, groups []*ir.Group) error {
 				more[same]++
 				continue
 			}
-			first[why] = n.Errorf("L0949", "no kernel writes into the cache %s where it lies: %s", n.Args[0].Name, why).
+			first[why] = n.Errorf(diag.NoCacheKernel, "no kernel writes into the cache %s where it lies: %s", n.Args[0].Name,
+				why).
 				WithHint("without --max-seq keys and values are inputs and outputs: --past")
 			errs = append(errs, first[why])
 		}

@@ -83,11 +83,11 @@ func Describe(d *emit.Design) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(js); err != nil {
-		return diag.New("L0624", d.Name, "cannot describe the design: %v", err)
+		return diag.New(diag.UnitFault, d.Name, "cannot describe the design: %v", err)
 	}
 	text, err := readme(d)
 	if err != nil {
-		return diag.New("L0624", d.Name, "cannot explain the design: %v", err)
+		return diag.New(diag.UnitFault, d.Name, "cannot explain the design: %v", err)
 	}
 	list := strings.Join(js.Sources, "\n") + "\n"
 	d.Docs = []rtl.File{{Name: descriptionFile, Data: buf.Bytes()}, {Name: readmeFile, Data: []byte(text)},

@@ -86,9 +86,9 @@ func CheckTop(name string) error {
 	top := sanitize(name)
 	switch {
 	case top != name:
-		return diag.New("L0622", "", "--top: %q is not a name for a Verilog module", name).WithHint("use %q", top)
+		return diag.New(diag.TopName, "", "--top: %q is not a name for a Verilog module", name).WithHint("use %q", top)
 	case taken(top) || taken(top+"_core"):
-		return diag.New("L0622", "", "--top: %q is the name of a module that designs contain", top).
+		return diag.New(diag.TopName, "", "--top: %q is the name of a module that designs contain", top).
 			WithHint("use %q", top+"_top")
 	}
 	return nil

@@ -19,14 +19,14 @@ func decodes(d *emit.Design) error {
 	}
 	for _, p := range d.Ports {
 		if p.Beats%d.Tokens != 0 {
-			return diag.New("L0624", d.Name, "%d beats of %q are not those of %d tokens", p.Beats, p.Name, d.Tokens)
+			return diag.New(diag.UnitFault, d.Name, "%d beats of %q are not those of %d tokens", p.Beats, p.Name, d.Tokens)
 		}
 		if p.Input {
 			inputs++
 		}
 	}
 	if inputs != 1 {
-		return diag.New("L0624", d.Name, "a decoder of %d inputs", inputs)
+		return diag.New(diag.UnitFault, d.Name, "a decoder of %d inputs", inputs)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ type builder struct {
 // Emit prints a scheduled graph. All nodes that hardware cannot do are reported at once.
 func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	if g.Stage != ir.StageScheduled {
-		return nil, diag.New("L0621", g.Name, "the graph is %s; only scheduled graphs become hardware", g.Stage)
+		return nil, diag.New(diag.NotScheduled, g.Name, "the graph is %s; only scheduled graphs become hardware", g.Stage)
 	}
 	top := sanitize(g.Name)
 	if taken(top) || taken(top+"_core") {
@@ -149,7 +149,7 @@ func (b *builder) instances() error {
 	}
 	for _, o := range b.graph.Out {
 		if o.Node.IsConst() {
-			return o.Node.Errorf("L0417", "output %q is a constant, which needs no hardware", o.Name)
+			return o.Node.Errorf(diag.ConstantOutput, "output %q is a constant, which needs no hardware", o.Name)
 		}
 		b.results = append(b.results, b.reads(o.Node))
 	}
@@ -160,7 +160,7 @@ func asDiag(n *ir.Node, err error) *diag.Error {
 	if d, ok := err.(*diag.Error); ok {
 		return d
 	}
-	return n.Errorf("L0624", "%v", err)
+	return n.Errorf(diag.UnitFault, "%v", err)
 }
 
 // instance names the wires of one node, whose unit is known; inputs are the core's own ports.
@@ -172,7 +172,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		return nil
 	}
 	if n.Op.RTL == nil {
-		return n.Errorf("L0414", "%s has no hardware in this version", n.Op.Name)
+		return n.Errorf(diag.NoHardware, "%s has no hardware in this version", n.Op.Name)
 	}
 	unit := inst.unit
 	for _, a := range n.Args {
@@ -187,7 +187,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		inst.in = append(inst.in, wiresOf(inst.back))
 	}
 	if names := prefixes(unit); len(names) != len(inst.in) {
-		return n.Errorf("L0415", "reads %d streams; the unit of %s takes %d", len(inst.in), n.Op.Name, len(names)).
+		return n.Errorf(diag.FewPorts, "reads %d streams; the unit of %s takes %d", len(inst.in), n.Op.Name, len(names)).
 			WithHint("run the model with --engine ref or pjrt")
 	}
 	if unit.Wire() {
@@ -265,7 +265,7 @@ func (b *builder) ports() error {
 	}
 	for _, p := range b.design.Ports {
 		if p.Type.Elems()%p.Lanes != 0 {
-			return diag.New("L0412", b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes,
+			return diag.New(diag.LanesDivide, b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes,
 				p.Type.Elems(), p.Name)
 		}
 	}

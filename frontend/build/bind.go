@@ -42,7 +42,7 @@ func Bind(f *npz.File, names []string) (*Binding, error) {
 		case name == "":
 			unknown = append(unknown, a.Name)
 		case b.arrays[name] != nil:
-			return nil, diag.New(source.CodeBinding, b.file, "arrays %q and %q both stand for input %q", b.arrays[name].Name,
+			return nil, diag.New(diag.BadBinding, b.file, "arrays %q and %q both stand for input %q", b.arrays[name].Name,
 				a.Name, name)
 		default:
 			b.arrays[name] = a
@@ -51,7 +51,7 @@ func Bind(f *npz.File, names []string) (*Binding, error) {
 	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return b.arrays[name] != nil })
 	for _, name := range unknown {
 		if near := diag.Nearest(name, free); near != "" {
-			return nil, diag.New(source.CodeBinding, b.file, "the model has no input called %s", source.Quote(name)).
+			return nil, diag.New(diag.BadBinding, b.file, "the model has no input called %s", source.Quote(name)).
 				WithHint("did you mean %s?", source.Quote(near))
 		}
 	}
@@ -79,7 +79,7 @@ func inputOf(array string, names []string) string {
 // inOrder binds the arrays to the first inputs.
 func (b *Binding) inOrder(f *npz.File, names []string) error {
 	if len(f.Arrays) > len(names) {
-		return diag.New(source.CodeBinding, b.file, "no array is named after an input, and %d arrays are more than the %d "+
+		return diag.New(diag.BadBinding, b.file, "no array is named after an input, and %d arrays are more than the %d "+
 			"inputs", len(f.Arrays), len(names)).WithHint("the inputs are %s", few(names))
 	}
 	b.order = true
@@ -162,7 +162,7 @@ func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir
 		if isWhole {
 			want = whole.String()
 		}
-		return nil, diag.New(source.CodeBinding, b.file, "array %q is %s, input %q takes %s", a.Name, a.DType, input, want).
+		return nil, diag.New(diag.BadBinding, b.file, "array %q is %s, input %q takes %s", a.Name, a.DType, input, want).
 			WithHint("convert it: array.astype(numpy.%s)", numpyName(d))
 	}
 	switch {
@@ -173,11 +173,11 @@ func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir
 	}
 	values, err := a.Int64s()
 	if err != nil {
-		return nil, diag.At(err, source.CodeBinding, b.file)
+		return nil, diag.At(err, diag.BadBinding, b.file)
 	}
 	for i, v := range values {
 		if v < whole.Min() || v > whole.Max() {
-			return nil, diag.New(source.CodeBinding, b.file, "array %q holds %d at flat index %d, input %q takes %d to %d",
+			return nil, diag.New(diag.BadBinding, b.file, "array %q holds %d at flat index %d, input %q takes %d to %d",
 				a.Name, v, i, input, whole.Min(), whole.Max())
 		}
 	}
@@ -192,7 +192,7 @@ const (
 
 // misshapen is the error for an array whose shape is not that of its input.
 func (b *Binding) misshapen(input string, a *npz.Array, shape []int) *diag.Error {
-	e := diag.New(source.CodeBinding, b.file, "array %q has shape %s, input %q takes %s", a.Name,
+	e := diag.New(diag.BadBinding, b.file, "array %q has shape %s, input %q takes %s", a.Name,
 		ir.ShapeString(a.Shape), input, ir.ShapeString(shape))
 	if b.order {
 		e = e.WithNote(inTurn)
@@ -244,8 +244,8 @@ func numpyName(d ir.DType) string {
 // NotConstant words the error that values must be constant, and says how n becomes that where it is an input.
 func NotConstant(n *ir.Node, what string) *diag.Error {
 	if n == nil || !n.IsInput() {
-		return diag.New(source.CodeNotConst, "", "%s must be constant, not computed at run time", what)
+		return diag.New(diag.NotConstant, "", "%s must be constant, not computed at run time", what)
 	}
-	return diag.New(source.CodeNotConst, "", "%s must be constant, not an input of the model", what).
+	return diag.New(diag.NotConstant, "", "%s must be constant, not an input of the model", what).
 		WithHint("--bind weights.npz, a file with an array %q, makes a constant of it", n.Name)
 }

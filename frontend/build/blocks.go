@@ -3,7 +3,7 @@
 package build
 
 import (
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -21,7 +21,7 @@ const (
 func (b *Builder) DepthToSpace(at Place, x *ir.Node, block int, order BlockOrder) (*ir.Node, error) {
 	c, s := b.chain(at), x.Type.Shape
 	if len(s) != 4 || block < 1 || block > 1<<15 || s[1]%(block*block) != 0 {
-		c.fail(source.CodeShape, "blocks of %d by %d do not divide the channels of %s", block, block, ir.ShapeString(s))
+		c.fail(diag.OperandShapes, "blocks of %d by %d do not divide the channels of %s", block, block, ir.ShapeString(s))
 		return c.done(nil)
 	}
 	n, channels, h, w := s[0], s[1]/block/block, s[2], s[3]
@@ -38,7 +38,7 @@ func (b *Builder) DepthToSpace(at Place, x *ir.Node, block int, order BlockOrder
 func (b *Builder) SpaceToDepth(at Place, x *ir.Node, block int, order BlockOrder) (*ir.Node, error) {
 	c, s := b.chain(at), x.Type.Shape
 	if len(s) != 4 || block < 1 || block > 1<<15 || s[2]%block != 0 || s[3]%block != 0 {
-		c.fail(source.CodeShape, "blocks of %d by %d do not divide the pixels of %s", block, block, ir.ShapeString(s))
+		c.fail(diag.OperandShapes, "blocks of %d by %d do not divide the pixels of %s", block, block, ir.ShapeString(s))
 		return c.done(nil)
 	}
 	n, channels, h, w := s[0], s[1], s[2]/block, s[3]/block

@@ -120,7 +120,7 @@ func (b *Builder) emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Nod
 		return nil, err
 	}
 	if err := ir.CheckShape(n.Type.Shape); err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if computed, err := b.compute(n); computed != nil || err != nil {
 		return computed, err
@@ -280,7 +280,7 @@ func (b *Builder) OutputAs(name string, n *ir.Node, d ir.DType) {
 // Finish drops what no output needs, names the constants and checks the graph.
 func (b *Builder) Finish() (*ir.Graph, error) {
 	if len(b.g.Out) == 0 {
-		return nil, diag.New("L0303", b.File, "the model has no outputs")
+		return nil, diag.New(diag.UnknownNode, b.File, "the model has no outputs")
 	}
 	b.dangling()
 	b.g.DropDead()

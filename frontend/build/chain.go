@@ -5,7 +5,6 @@ package build
 import (
 	"slices"
 
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
@@ -54,7 +53,7 @@ func (c *chain) Like(n *ir.Node, v int64) *ir.Node {
 }
 
 // fail ends the chain with an error at the place of the operation.
-func (c *chain) fail(code, msg string, args ...any) {
+func (c *chain) fail(code diag.Code, msg string, args ...any) {
 	if c.err == nil {
 		c.err = diag.New(code, c.b.File+": "+c.at.Name+" ("+c.at.Source+")", msg, args...)
 	}
@@ -112,7 +111,7 @@ func (c *chain) floats(part string, values []float32, shape ...int) *ir.Node {
 // axis is an axis of rank axes, negative ones counted from the end.
 func (c *chain) axis(axis, rank int) int {
 	if axis < -rank || axis >= rank {
-		c.fail(source.CodeAttr, "axis %d is outside the %d axes", axis, rank)
+		c.fail(diag.BadAttribute, "axis %d is outside the %d axes", axis, rank)
 		return 0
 	}
 	if axis < 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/geometry"
@@ -28,17 +28,17 @@ func (b *Builder) ConvTranspose(at Place, x, w, bias *ir.Node, a ConvTransposeAt
 	c, s := b.chain(at), x.Type.Shape
 	rank := len(s) - 2
 	if rank < 1 || rank > 2 {
-		c.fail(source.CodeSpatial, "%s has %d spatial axes: 1 and 2 are supported", ir.ShapeString(s), rank)
+		c.fail(diag.SpatialAxes, "%s has %d spatial axes: 1 and 2 are supported", ir.ShapeString(s), rank)
 		return c.done(nil)
 	}
 	if len(a.Strides) != rank || len(a.Pads) != 2*rank || len(a.OutputPadding) != rank || len(a.Dilations) != rank {
-		c.fail(source.CodeAttr, "strides %v, pads %v, output padding %v and dilations %v do not fit %d spatial axes",
+		c.fail(diag.BadAttribute, "strides %v, pads %v, output padding %v and dilations %v do not fit %d spatial axes",
 			a.Strides, a.Pads, a.OutputPadding, a.Dilations, rank)
 		return c.done(nil)
 	}
 	for i := range rank {
 		if a.Strides[i] < 1 || a.Dilations[i] < 1 {
-			c.fail(source.CodeAttr, "stride %d and dilation %d must be positive", a.Strides[i], a.Dilations[i])
+			c.fail(diag.BadAttribute, "stride %d and dilation %d must be positive", a.Strides[i], a.Dilations[i])
 			return c.done(nil)
 		}
 	}
@@ -101,7 +101,7 @@ type deconvAxis struct{ kernel, stride, dilation, begin, end, in, out int }
 func (c *chain) deconvolution(w *ir.Node, s []int, a *ConvTransposeAttrs) *deconvolution {
 	shape := w.Type.Shape
 	if len(shape) != len(s) || shape[0] != s[1] || a.Groups < 1 || s[1]%a.Groups != 0 {
-		c.fail(source.CodeShape, "weights %s in %d groups do not fit the %d channels of %s", ir.ShapeString(shape),
+		c.fail(diag.OperandShapes, "weights %s in %d groups do not fit the %d channels of %s", ir.ShapeString(shape),
 			a.Groups, s[1], ir.ShapeString(s))
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 	"lathe/ir/op/reduce"
@@ -60,7 +60,7 @@ func (c *chain) equation(text string, args []*ir.Node) (terms []term, out []rune
 	left, right, given := strings.Cut(strings.ReplaceAll(text, " ", ""), "->")
 	operands := strings.Split(left, ",")
 	if len(operands) != len(args) {
-		c.fail(source.CodeAttr, "the equation %q has %d operands, there are %d", text, len(operands), len(args))
+		c.fail(diag.BadAttribute, "the equation %q has %d operands, there are %d", text, len(operands), len(args))
 		return nil, nil
 	}
 	dots, count := 0, map[rune]int{}
@@ -92,7 +92,7 @@ func (c *chain) equation(text string, args []*ir.Node) (terms []term, out []rune
 	}
 	for i, l := range out {
 		if count[l] == 0 || slices.Contains(out[:i], l) {
-			c.fail(source.CodeAttr, "the result of the equation %q has a letter that no operand has, or twice", text)
+			c.fail(diag.BadAttribute, "the result of the equation %q has a letter that no operand has, or twice", text)
 		}
 	}
 	return terms, out
@@ -104,14 +104,14 @@ func (c *chain) labels(text, operand string, rank int) []rune {
 	var out []rune
 	for _, l := range before + after {
 		if (l < 'a' || l > 'z') && (l < 'A' || l > 'Z') {
-			c.fail(source.CodeAttr, "%q in the equation %q is not a letter", string(l), text)
+			c.fail(diag.BadAttribute, "%q in the equation %q is not a letter", string(l), text)
 			return nil
 		}
 		out = append(out, l)
 	}
 	missing := rank - len(out)
 	if missing < 0 || missing > 0 && !dots {
-		c.fail(source.CodeShape, "%q in the equation %q does not fit %d axes", operand, text, rank)
+		c.fail(diag.OperandShapes, "%q in the equation %q does not fit %d axes", operand, text, rank)
 		return nil
 	}
 	for i := range missing {
@@ -130,7 +130,7 @@ func (c *chain) diagonals(part string, t term, letters []rune) term {
 		k := i + 1 + slices.Index(t.labels[i+1:], l)
 		shape := t.n.Type.Shape
 		if shape[i] != shape[k] {
-			c.fail(source.CodeShape, "%s has no diagonal along the axes %d and %d", ir.ShapeString(shape), i, k)
+			c.fail(diag.OperandShapes, "%s has no diagonal along the axes %d and %d", ir.ShapeString(shape), i, k)
 			return t
 		}
 		var perm, rest []int

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -84,9 +84,10 @@ func TestEinsum(t *testing.T) {
 		})
 		same(t, c.equation, got, einsum(strings.Split(left, ","), out, args))
 	}
-	for equation, code := range map[string]string{
-		"iij->i": source.CodeShape, "ij->ik": source.CodeAttr, "ij->ii": source.CodeAttr, "ijk->i": source.CodeShape,
-		"i->i": source.CodeShape, "ij,jk->ik": source.CodeAttr, "i1->i": source.CodeAttr, "....ij->ij": source.CodeAttr,
+	for equation, code := range map[string]diag.Code{
+		"iij->i": diag.OperandShapes, "ij->ik": diag.BadAttribute, "ij->ii": diag.BadAttribute, "ijk->i": diag.OperandShapes,
+		"i->i": diag.OperandShapes, "ij,jk->ik": diag.BadAttribute, "i1->i": diag.BadAttribute,
+		"....ij->ij": diag.BadAttribute,
 	} {
 		refused(t, equation, code, [][]int{{2, 2}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 			return b.Einsum(at, equation, in...)
@@ -95,7 +96,8 @@ func TestEinsum(t *testing.T) {
 	refused(t, "sizes", "L0306", [][]int{{2, 3}, {2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Einsum(at, "ij,jk->ik", in...)
 	})
-	refused(t, "diagonal", source.CodeShape, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "diagonal", diag.OperandShapes, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node,
+		error) {
 		return b.Einsum(at, "ii->i", in...)
 	})
 	n := New("g", "m")

@@ -127,7 +127,7 @@ func same(t *testing.T, what any, got, want array) {
 }
 
 // refused demands an error of the code, at the place of the helper.
-func refused(t *testing.T, what any, code string, shapes [][]int,
+func refused(t *testing.T, what any, code diag.Code, shapes [][]int,
 	make func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error)) {
 	t.Helper()
 	b := New("g", "m.onnx")

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/whole"
 )
@@ -35,12 +35,12 @@ func TestBlocks(t *testing.T) {
 		same(t, fmt.Sprint("space to depth ", order), back, x)
 	}
 	for _, shape := range [][]int{{1, 6, 2, 2}, {4, 2, 2}} {
-		refused(t, shape, source.CodeShape, [][]int{shape}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+		refused(t, shape, diag.OperandShapes, [][]int{shape}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 			return b.DepthToSpace(at, in[0], 2, DCR)
 		})
 	}
 	odd := [][]int{{1, 1, 3, 2}}
-	refused(t, "odd", source.CodeShape, odd, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "odd", diag.OperandShapes, odd, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.SpaceToDepth(at, in[0], 2, DCR)
 	})
 }
@@ -57,7 +57,7 @@ func TestExpandTile(t *testing.T) {
 		})
 		same(t, c.shape, got, filled(c.want, func(i []int) float64 { return x.at(i[len(i)-2], 0) }))
 	}
-	refused(t, "expand", source.CodeShape, [][]int{{3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "expand", diag.OperandShapes, [][]int{{3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Expand(at, in[0], []int{2})
 	})
 	x = random(r, 2, 3)
@@ -70,7 +70,7 @@ func TestExpandTile(t *testing.T) {
 		})
 		same(t, c.counts, got, filled(c.want, func(i []int) float64 { return x.at(i[len(i)-2]%2, i[len(i)-1]%3) }))
 	}
-	refused(t, "tile", source.CodeAttr, [][]int{{3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "tile", diag.BadAttribute, [][]int{{3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Tile(at, in[0], []int{0})
 	})
 }
@@ -87,7 +87,7 @@ func TestSplit(t *testing.T) {
 		t.Errorf("%v %v", pieces, err)
 	}
 	for _, sizes := range [][]int{{1, 3}, {5, 1}, {2}} {
-		refused(t, sizes, map[bool]string{true: "L0306", false: source.CodeShape}[len(sizes) == 2 && sizes[0] == 5],
+		refused(t, sizes, map[bool]diag.Code{true: "L0306", false: diag.OperandShapes}[len(sizes) == 2 && sizes[0] == 5],
 			[][]int{x.shape}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 				_, err := b.Split(at, in[0], 1, sizes)
 				return nil, err
@@ -155,10 +155,10 @@ func TestReduce(t *testing.T) {
 		return b.Reduce(at, LogSumExp, in[0], []int{1}, false)
 	})
 	same(t, "infinities", got, array{[]int{3}, []float64{-inf, inf, 1000 + math.Log(2)}})
-	refused(t, "twice", source.CodeAttr, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "twice", diag.BadAttribute, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Reduce(at, Sum, in[0], []int{1, -1}, false)
 	})
-	refused(t, "outside", source.CodeAttr, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "outside", diag.BadAttribute, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Reduce(at, Sum, in[0], []int{2}, false)
 	})
 }

@@ -5,7 +5,7 @@ package build
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/whole"
 )
@@ -15,7 +15,7 @@ import (
 func (b *Builder) Trilu(at Place, x *ir.Node, k int, upper bool) (*ir.Node, error) {
 	c, s := b.chain(at), x.Type.Shape
 	if len(s) < 2 {
-		c.fail(source.CodeShape, "%s is not a matrix", ir.ShapeString(s))
+		c.fail(diag.OperandShapes, "%s is not a matrix", ir.ShapeString(s))
 		return c.done(nil)
 	}
 	rows, cols := s[len(s)-2], s[len(s)-1]
@@ -34,7 +34,7 @@ func (b *Builder) OneHot(at Place, index *ir.Node, depth, axis int, off, on *ir.
 	c := b.chain(at)
 	axis = c.axis(axis, len(index.Type.Shape)+1)
 	if depth < 1 || off.Type.Elems() != 1 || on.Type.Elems() != 1 {
-		c.fail(source.CodeAttr, "a depth of %d, %d values for off and %d for on", depth, off.Type.Elems(), on.Type.Elems())
+		c.fail(diag.BadAttribute, "a depth of %d, %d values for off and %d for on", depth, off.Type.Elems(), on.Type.Elems())
 	}
 	if c.err != nil {
 		return c.done(nil)

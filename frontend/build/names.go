@@ -80,7 +80,7 @@ func (b *Builder) EndAt(names, known []string, output func(name string) (bool, e
 func endAt(g *ir.Graph, file string, names, known []string, output func(name string) (bool, error)) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return diag.New(source.CodeBinding, file, "output %s is named twice", source.Quote(name))
+			return diag.New(diag.BadBinding, file, "output %s is named twice", source.Quote(name))
 		}
 		if done, err := output(name); done || err != nil {
 			if err != nil {
@@ -117,7 +117,7 @@ func noValue(file, name string, g *ir.Graph, known []string) error {
 			known = append(known, n.Name)
 		}
 	}
-	e := diag.New(source.CodeBinding, file, "the model has no value called %s to end at", source.Quote(name))
+	e := diag.New(diag.BadBinding, file, "the model has no value called %s to end at", source.Quote(name))
 	if near := source.Near(name, known); near != "" {
 		return e.WithHint("did you mean --outputs %s?", near)
 	}
@@ -131,7 +131,7 @@ func EndGraph(g *ir.Graph, names []string, file string) error {
 		return nil
 	}
 	if g.Stage == ir.StageScheduled {
-		return diag.New(source.CodeBinding, file, "the graph is %s: it keeps the outputs that it has", g.Stage).
+		return diag.New(diag.BadBinding, file, "the graph is %s: it keeps the outputs that it has", g.Stage).
 			WithHint("give --outputs with the model, to lathe quantize")
 	}
 	var known []string

@@ -3,7 +3,7 @@
 package build
 
 import (
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/geometry"
@@ -17,7 +17,7 @@ import (
 func (b *Builder) InstanceNorm(at Place, x, scale, bias *ir.Node, eps float32) (*ir.Node, error) {
 	c := b.chain(at)
 	if len(x.Type.Shape) < 3 {
-		c.fail(source.CodeShape, "%s has no axis after the channels", ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "%s has no axis after the channels", ir.ShapeString(x.Type.Shape))
 		return c.done(nil)
 	}
 	args := []*ir.Node{x}
@@ -27,7 +27,7 @@ func (b *Builder) InstanceNorm(at Place, x, scale, bias *ir.Node, eps float32) (
 		}
 	}
 	if scale == nil && bias != nil {
-		c.fail(source.CodeForm, "a bias without a scale")
+		c.fail(diag.UnsupportedForm, "a bias without a scale")
 	}
 	return c.done(c.do("", norm.GroupNorm, &norm.GroupNormAttrs{Groups: x.Type.Shape[1], Eps: eps}, args...))
 }
@@ -43,7 +43,7 @@ type LRNAttrs struct {
 func (b *Builder) LRN(at Place, x *ir.Node, a LRNAttrs) (*ir.Node, error) {
 	c, s := b.chain(at), x.Type.Shape
 	if len(s) < 2 || a.Size < 1 {
-		c.fail(source.CodeAttr, "%d channels around each of %s", a.Size, ir.ShapeString(s))
+		c.fail(diag.BadAttribute, "%d channels around each of %s", a.Size, ir.ShapeString(s))
 		return c.done(nil)
 	}
 	pixels := ir.Type{Shape: s[2:]}.Elems()

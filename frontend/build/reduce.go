@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
@@ -41,7 +41,7 @@ func (b *Builder) Reduce(at Place, r Reduction, x *ir.Node, axes []int, keep boo
 	}
 	for _, axis := range axes {
 		if axis = c.axis(axis, rank); slices.Contains(a.Axes, axis) {
-			c.fail(source.CodeAttr, "axis %d is reduced twice", axis)
+			c.fail(diag.BadAttribute, "axis %d is reduced twice", axis)
 		}
 		a.Axes = append(a.Axes, axis)
 	}
@@ -86,6 +86,6 @@ func (c *chain) reduce(part string, r Reduction, x *ir.Node, a *reduce.Attrs) *i
 		e := c.do("exp", curve.Exp, nil, c.do("below", pointwise.Sub, nil, x, top))
 		return c.do(part, pointwise.Add, nil, c.do("log", curve.Log, nil, c.do("sum", reduce.Sum, a, e)), top)
 	}
-	c.fail(source.CodeOp, "the reduction %q is not known", string(r))
+	c.fail(diag.UnsupportedOps, "the reduction %q is not known", string(r))
 	return nil
 }

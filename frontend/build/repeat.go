@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -28,7 +28,7 @@ func (b *Builder) Expand(at Place, x *ir.Node, shape []int) (*ir.Node, error) {
 		case out[i] == -1, out[i] == 1:
 			out[i] = d
 		case d != 1 && d != out[i]:
-			c.fail(source.CodeShape, "%s cannot be broadcast to %s", ir.ShapeString(have), ir.ShapeString(shape))
+			c.fail(diag.OperandShapes, "%s cannot be broadcast to %s", ir.ShapeString(have), ir.ShapeString(shape))
 		}
 	}
 	if slices.Equal(out, have) {
@@ -51,7 +51,7 @@ func (b *Builder) Tile(at Place, x *ir.Node, counts []int) (*ir.Node, error) {
 	out := slices.Clone(shape)
 	for i, n := range counts {
 		if n < 1 {
-			c.fail(source.CodeAttr, "axis %d is repeated %d times", i, n)
+			c.fail(diag.BadAttribute, "axis %d is repeated %d times", i, n)
 			return c.done(nil)
 		}
 		if n > 1 {
@@ -79,7 +79,7 @@ func (b *Builder) Split(at Place, x *ir.Node, axis int, sizes []int) ([]*ir.Node
 		from += size
 	}
 	if c.err == nil && from != shape[axis] {
-		c.fail(source.CodeShape, "pieces of %v do not make up axis %d of %s", sizes, axis, ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "pieces of %v do not make up axis %d of %s", sizes, axis, ir.ShapeString(shape))
 	}
 	if c.err != nil {
 		return nil, c.err

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
@@ -47,14 +47,14 @@ func (b *Builder) Resize(at Place, x *ir.Node, a ResizeAttrs) (*ir.Node, error) 
 	c := b.chain(at)
 	if len(a.Sizes) != len(a.Axes) || a.Scales != nil && len(a.Scales) != len(a.Axes) ||
 		a.Coordinates == "tf_crop_and_resize" && len(a.Crop) != len(a.Axes) {
-		c.fail(source.CodeAttr, "sizes %v, scales %v and crops %v for the axes %v", a.Sizes, a.Scales, a.Crop, a.Axes)
+		c.fail(diag.BadAttribute, "sizes %v, scales %v and crops %v for the axes %v", a.Sizes, a.Scales, a.Crop, a.Axes)
 		return c.done(nil)
 	}
 	y, smooth := x, map[int][]float32{}
 	for i, axis := range a.Axes {
 		axis = c.axis(axis, len(x.Type.Shape))
 		if c.err == nil && a.Sizes[i] < 1 {
-			c.fail(source.CodeDims, "axis %d gets the size %d", axis, a.Sizes[i])
+			c.fail(diag.BadDimension, "axis %d gets the size %d", axis, a.Sizes[i])
 		}
 		if c.err != nil {
 			return c.done(nil)
@@ -67,7 +67,7 @@ func (b *Builder) Resize(at Place, x *ir.Node, a ResizeAttrs) (*ir.Node, error) 
 			s.crop = a.Crop[i]
 		}
 		if !(s.scale > 0) {
-			c.fail(source.CodeAttr, "axis %d has the scale %g", axis, s.scale)
+			c.fail(diag.BadAttribute, "axis %d has the scale %g", axis, s.scale)
 		}
 		part := "axis" + strconv.Itoa(axis)
 		if f := s.factor(y, axis); f > 0 {
@@ -97,20 +97,20 @@ type tap struct {
 func (c *chain) taps(s *sampler) []tap {
 	count := map[string]int{"nearest": 1, "linear": 2, "cubic": 4}[s.Mode]
 	if count == 0 {
-		c.fail(source.CodeForm, "the mode %q is not supported, there are nearest, linear and cubic", s.Mode)
+		c.fail(diag.UnsupportedForm, "the mode %q is not supported, there are nearest, linear and cubic", s.Mode)
 		return nil
 	}
 	taps := make([]tap, count)
 	for o := range s.out {
 		place, ok := s.place(o)
 		if !ok {
-			c.fail(source.CodeForm, "the coordinates %q are not supported", s.Coordinates)
+			c.fail(diag.UnsupportedForm, "the coordinates %q are not supported", s.Coordinates)
 			return nil
 		}
 		if s.Mode == "nearest" {
 			at, ok := nearestOf(s.Nearest, place)
 			if !ok {
-				c.fail(source.CodeForm, "the rounding %q is not supported", s.Nearest)
+				c.fail(diag.UnsupportedForm, "the rounding %q is not supported", s.Nearest)
 				return nil
 			}
 			taps[0].at = append(taps[0].at, s.clamp(at))

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/whole"
 )
@@ -125,8 +125,9 @@ func TestResize(t *testing.T) {
 	} {
 		a := good
 		wrong(&a)
-		code := []string{source.CodeForm, source.CodeForm, source.CodeForm, source.CodeDims, source.CodeAttr,
-			source.CodeAttr, source.CodeAttr}[i]
+		code := []diag.Code{diag.UnsupportedForm, diag.UnsupportedForm, diag.UnsupportedForm, diag.BadDimension,
+			diag.BadAttribute,
+			diag.BadAttribute, diag.BadAttribute}[i]
 		refused(t, a, code, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 			return b.Resize(at, in[0], a)
 		})
@@ -237,7 +238,7 @@ func TestMasks(t *testing.T) {
 			}))
 		}
 	}
-	refused(t, "trilu", source.CodeShape, [][]int{{3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+	refused(t, "trilu", diag.OperandShapes, [][]int{{3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Trilu(at, in[0], 0, true)
 	})
 	index := array{[]int{2, 2}, []float64{0, 2, -1, 5}}
@@ -256,7 +257,7 @@ func TestMasks(t *testing.T) {
 			return -2
 		}))
 	}
-	refused(t, "one hot", source.CodeAttr, [][]int{{2}, {2}, {}},
+	refused(t, "one hot", diag.BadAttribute, [][]int{{2}, {2}, {}},
 		func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 			return b.OneHot(at, in[0], 3, 0, in[1], in[2])
 		})

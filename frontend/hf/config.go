@@ -12,9 +12,6 @@ import (
 // configName is the file that describes a model.
 const configName = "config.json"
 
-// CodeSetting is the error of a setting in config.json that is not supported.
-const CodeSetting = "L0282"
-
 // maxCount bounds sizes and counts in configurations.
 const maxCount = 1 << 24
 
@@ -69,7 +66,7 @@ func (c *config) count(absent int, keys ...string) int {
 		c.fail(err)
 		return 1
 	case n < 1 || n > maxCount:
-		c.fail(v.Errorf(source.CodeAttr, "%d is not between 1 and %d", n, maxCount))
+		c.fail(v.Errorf(diag.BadAttribute, "%d is not between 1 and %d", n, maxCount))
 		return 1
 	}
 	return int(n)
@@ -92,7 +89,7 @@ func (c *config) index(absent int, key string) int {
 	}
 	n, err := v.Int()
 	if err == nil && (n < -1 || n > maxCount) {
-		err = v.Errorf(source.CodeAttr, "%d is not a token id", n)
+		err = v.Errorf(diag.BadAttribute, "%d is not a token id", n)
 	}
 	c.fail(err)
 	return int(n)
@@ -109,7 +106,7 @@ func (c *config) positiveNumber(v *source.JSON, absent float64) float64 {
 	}
 	f, err := v.Float()
 	if err == nil && (f <= 0 || math.IsInf(f, 0)) {
-		err = v.Errorf(source.CodeAttr, "%g is not a positive number", f)
+		err = v.Errorf(diag.BadAttribute, "%g is not a positive number", f)
 	}
 	c.fail(err)
 	return f
@@ -139,7 +136,7 @@ func (c *config) text(absent string, keys ...string) string {
 
 // refuse is the error of a setting that is not supported.
 func (c *config) refuse(key, msg string, args ...any) *diag.Error {
-	e := c.root.Get(key).Errorf(CodeSetting, msg, args...)
+	e := c.root.Get(key).Errorf(diag.FolderSetting, msg, args...)
 	if c.root.Get(key) == nil {
 		e.Pos = c.root.Pos() + ": " + key
 	}
@@ -160,7 +157,7 @@ func (c *config) labels() int {
 // divided is size/parts, an error where it leaves a rest.
 func (c *config) divided(size, parts int, what string) int {
 	if size%parts != 0 {
-		c.fail(c.root.Errorf(source.CodeAttr, "%d %s do not divide the hidden size %d", parts, what, size))
+		c.fail(c.root.Errorf(diag.BadAttribute, "%d %s do not divide the hidden size %d", parts, what, size))
 	}
 	return max(size/parts, 1)
 }

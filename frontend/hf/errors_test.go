@@ -48,7 +48,7 @@ func choose(c source.Transformer) source.Options { return source.Options{Transfo
 var refusals = []struct {
 	folder, config, weights string
 	opts                    source.Options
-	code                    string
+	code                    diag.Code
 	say                     []string
 }{
 	{"bert", `"model_type": "bert" -> "model_type": "brt"`, "", none, "L0280",
@@ -212,7 +212,7 @@ func TestTruncated(t *testing.T) {
 		if err := os.WriteFile(path, data[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := frontend.Load(dir, none); diag.CodeOf(err) != source.CodeBroken {
+		if _, err := frontend.Load(dir, none); diag.CodeOf(err) != diag.ModelBroken {
 			t.Fatalf("%d of %d bytes: %v", n, len(data), err)
 		}
 	}

@@ -16,9 +16,6 @@ import (
 	"lathe/ir/op/sequence"
 )
 
-// CodeChoice is the error of a choice that the model does not offer.
-const CodeChoice = "L0284"
-
 // defaultSeq is the number of tokens where nothing is chosen; a model of fewer positions takes all it has.
 const defaultSeq = 128
 
@@ -34,21 +31,22 @@ func (m *model) inputNames() []string {
 	for i, name := range names {
 		switch {
 		case m.room > 0 && (name == "attention_mask" || name == "position_ids"):
-			m.fail(diag.New(CodeChoice, m.b.File, "caches of %d tokens (--max-seq) take no %s: the input position says it",
+			m.fail(diag.New(diag.UnofferedChoice, m.b.File,
+				"caches of %d tokens (--max-seq) take no %s: the input position says it",
 				m.room, name))
 		case !slices.Contains(m.arch.inputs, name):
-			e := diag.New(CodeChoice, m.b.File, "%s models have no input %s", m.arch.modelType, source.Quote(name))
+			e := diag.New(diag.UnofferedChoice, m.b.File, "%s models have no input %s", m.arch.modelType, source.Quote(name))
 			hintNearest(e, name, m.arch.inputs)
 			m.fail(e)
 		case slices.Contains(names[:i], name):
-			m.fail(diag.New(CodeChoice, m.b.File, "the input %s is chosen twice", name))
+			m.fail(diag.New(diag.UnofferedChoice, m.b.File, "the input %s is chosen twice", name))
 		}
 	}
 	first := m.arch.inputs[0]
 	if first == "input_ids" && slices.Contains(names, first) == slices.Contains(names, "inputs_embeds") {
-		m.fail(diag.New(CodeChoice, m.b.File, "the graph needs one of the inputs input_ids and inputs_embeds"))
+		m.fail(diag.New(diag.UnofferedChoice, m.b.File, "the graph needs one of the inputs input_ids and inputs_embeds"))
 	} else if first != "input_ids" && !slices.Contains(names, first) {
-		m.fail(diag.New(CodeChoice, m.b.File, "the graph needs the input %s", first))
+		m.fail(diag.New(diag.UnofferedChoice, m.b.File, "the graph needs the input %s", first))
 	}
 	return names
 }
@@ -142,7 +140,7 @@ func (m *model) makeInputs() {
 func (m *model) checkShapes(opts source.Options) {
 	given := slices.Sorted(maps.Keys(opts.Shapes))
 	if err := source.Known("input", given, slices.Sorted(maps.Keys(m.in))); err != nil && m.err == nil {
-		m.fail(diag.At(err, source.CodeBinding, m.b.File))
+		m.fail(diag.At(err, diag.BadBinding, m.b.File))
 	}
 	for _, name := range given {
 		n := m.in[name]

@@ -19,9 +19,6 @@ import (
 	"lathe/ir"
 )
 
-// CodeArchitecture is the error of an architecture, or a head of one, that is not known.
-const CodeArchitecture = "L0280"
-
 // architecture is one kind of model.
 type architecture struct {
 	// modelType and class are its names in config.json: "bert", and the beginning of "BertForMaskedLM".
@@ -144,7 +141,7 @@ func choose(c *config, task string) (*architecture, *head, error) {
 		return nil, nil, unknown(c, kind, class)
 	}
 	if v := c.find("quantization_config"); v != nil {
-		return nil, nil, v.Errorf(CodeSetting, "weights that are quantized already are not supported").
+		return nil, nil, v.Errorf(diag.FolderSetting, "weights that are quantized already are not supported").
 			WithHint("take the folder of the model in float32, float16 or bfloat16")
 	}
 	h, err := all[i].head(c, class, task)
@@ -165,10 +162,10 @@ func unknown(c *config, kind, class string) error {
 	what := source.Quote(kind)
 	if kind == "" {
 		if what = source.Quote(class); class == "" {
-			return c.root.Errorf(CodeArchitecture, "names no architecture: it has neither model_type nor architectures")
+			return c.root.Errorf(diag.UnknownArchitecture, "names no architecture: it has neither model_type nor architectures")
 		}
 	}
-	e := c.root.Errorf(CodeArchitecture, "models of the architecture %s are not supported", what)
+	e := c.root.Errorf(diag.UnknownArchitecture, "models of the architecture %s are not supported", what)
 	var names []string
 	for _, a := range architectures() {
 		names = append(names, a.modelType)
@@ -198,11 +195,12 @@ func (a *architecture) head(c *config, class, task string) (*head, error) {
 	case task == encoder || task == "" && (class == "" || suffix == "Model"):
 		return nil, nil
 	case task != "":
-		e := diag.New(CodeChoice, c.root.Pos(), "%s models have no task %s", a.modelType, source.Quote(task))
+		e := diag.New(diag.UnofferedChoice, c.root.Pos(), "%s models have no task %s", a.modelType, source.Quote(task))
 		hintNearest(e, task, tasks)
 		return nil, e
 	}
-	return nil, c.root.Get("architectures").Errorf(CodeArchitecture, "the class %s is not supported", source.Quote(class)).
+	return nil, c.root.Get("architectures").Errorf(diag.UnknownArchitecture, "the class %s is not supported",
+		source.Quote(class)).
 		WithHint("--task takes another head, or none: %s", strings.Join(tasks, ", "))
 }
 
@@ -254,9 +252,9 @@ func (m *model) checkSizes() {
 	widest := max(m.hidden, m.inner, m.headSize*max(m.headCount, 1), m.wordSize)
 	switch {
 	case m.layers > maxLayers:
-		m.fail(m.config.root.Errorf(source.CodeLimit, "describes %d layers, at most %d are read", m.layers, maxLayers))
+		m.fail(m.config.root.Errorf(diag.ModelLimit, "describes %d layers, at most %d are read", m.layers, maxLayers))
 	case widest > maxSize:
-		m.fail(m.config.root.Errorf(source.CodeLimit, "describes vectors of %d, at most %d are read", widest, maxSize))
+		m.fail(m.config.root.Errorf(diag.ModelLimit, "describes vectors of %d, at most %d are read", widest, maxSize))
 	}
 }
 
@@ -282,7 +280,7 @@ func (m *model) choices(h *head) {
 
 // choice is the error of a choice that the model does not offer.
 func (m *model) choice(msg string, args ...any) *ir.Node {
-	m.fail(diag.New(CodeChoice, m.b.File, msg, args...))
+	m.fail(diag.New(diag.UnofferedChoice, m.b.File, msg, args...))
 	return m.none
 }
 

@@ -74,12 +74,13 @@ func (m *model) weight(name string, shape ...int) *ir.Node {
 	m.w.used[t.Name] = m.none
 	pos := m.b.File + "/" + t.File + ": " + t.Name
 	if !t.IsFloat() {
-		m.w.odd = append(m.w.odd, diag.New(source.CodeDType, pos, "has elements of type %s, and %s describes a model of %s",
+		m.w.odd = append(m.w.odd, diag.New(diag.BadElementType, pos,
+			"has elements of type %s, and %s describes a model of %s",
 			t.DType, configName, m.dtype()))
 		return m.stand(name, shape)
 	}
 	if !slices.Equal(t.Shape, shape) {
-		m.w.odd = append(m.w.odd, diag.New(source.CodeShape, pos, "has the shape %s, and %s asks for %s",
+		m.w.odd = append(m.w.odd, diag.New(diag.OperandShapes, pos, "has the shape %s, and %s asks for %s",
 			ir.ShapeString(t.Shape), configName, ir.ShapeString(shape)))
 		return m.stand(name, shape)
 	}
@@ -91,7 +92,7 @@ func (m *model) weight(name string, shape ...int) *ir.Node {
 			return n
 		}
 	}
-	m.fail(diag.At(err, source.CodePayload, pos))
+	m.fail(diag.At(err, diag.TensorData, pos))
 	return m.none
 }
 
@@ -99,7 +100,7 @@ func (m *model) weight(name string, shape ...int) *ir.Node {
 func (m *model) stand(name string, shape []int) *ir.Node {
 	n, err := m.b.Input(name, ir.F32, shape)
 	if err != nil {
-		m.fail(diag.At(err, source.CodeDims, m.b.File))
+		m.fail(diag.At(err, diag.BadDimension, m.b.File))
 		return m.none
 	}
 	return n
@@ -107,7 +108,7 @@ func (m *model) stand(name string, shape []int) *ir.Node {
 
 // bound is the error of a size that the model does not have.
 func (m *model) bound(msg string, args ...any) *ir.Node {
-	m.fail(diag.New(source.CodeBinding, m.b.File, msg, args...))
+	m.fail(diag.New(diag.BadBinding, m.b.File, msg, args...))
 	return m.none
 }
 
@@ -121,7 +122,7 @@ func (m *model) constant(name string, data *ir.Blob, shape ...int) *ir.Node {
 	}
 	n, err := m.b.Const(name, data, shape)
 	if err != nil {
-		m.fail(diag.At(err, source.CodeDims, name))
+		m.fail(diag.At(err, diag.BadDimension, name))
 		return m.none
 	}
 	return n

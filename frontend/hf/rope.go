@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/sequence"
@@ -41,7 +42,7 @@ func (m *model) rope(size int, theta float64) rope {
 		part = m.find("partial_rotary_factor")
 	}
 	if m.positiveNumber(part, 1) != 1 {
-		m.fail(part.Errorf(CodeSetting, "rotary embeddings of a part of each head are not supported"))
+		m.fail(part.Errorf(diag.FolderSetting, "rotary embeddings of a part of each head are not supported"))
 	}
 	r := rope{size: size}
 	for j := range size / 2 {
@@ -58,7 +59,7 @@ func (m *model) rope(size int, theta float64) rope {
 	case "llama3":
 		m.llama3(table, r.frequency)
 	default:
-		m.fail(table.Errorf(CodeSetting, "rotary embeddings of type %s are not supported", source.Quote(kind)).
+		m.fail(table.Errorf(diag.FolderSetting, "rotary embeddings of type %s are not supported", source.Quote(kind)).
 			WithHint("supported are default, linear and llama3"))
 	}
 	return r
@@ -76,7 +77,7 @@ func (m *model) llama3(table *source.JSON, frequency []float32) {
 	factor, low := m.scaling(table, "factor"), m.scaling(table, "low_freq_factor")
 	high, before := m.scaling(table, "high_freq_factor"), m.scaling(table, "original_max_position_embeddings")
 	if high <= low {
-		m.fail(table.Errorf(source.CodeAttr, "high_freq_factor %g is not above low_freq_factor %g", high, low))
+		m.fail(table.Errorf(diag.BadAttribute, "high_freq_factor %g is not above low_freq_factor %g", high, low))
 		return
 	}
 	for j, f := range frequency {

@@ -12,9 +12,6 @@ import (
 	"lathe/ir"
 )
 
-// CodeTensors is the error of weights that do not belong to the configuration.
-const CodeTensors = "L0281"
-
 // weights are the tensors of a folder by name, and what became of them.
 type weights struct {
 	tensors map[string]*safetensors.Tensor
@@ -101,7 +98,7 @@ func (w *weights) check(pos string) error {
 	slices.Sort(extra)
 	var list diag.List
 	if len(w.absent) > 0 {
-		e := diag.New(CodeTensors, pos, "lacks %d of the tensors that %s asks for", len(w.absent), configName)
+		e := diag.New(diag.FolderTensors, pos, "lacks %d of the tensors that %s asks for", len(w.absent), configName)
 		for _, name := range w.absent[:min(len(w.absent), shown)] {
 			near := diag.Nearest(name, extra)
 			if near == "" {
@@ -114,7 +111,8 @@ func (w *weights) check(pos string) error {
 		list = append(list, e)
 	}
 	if len(extra) > 0 {
-		e := diag.New(CodeTensors, pos, "tensors that belong to nothing in the model that %s describes: %d", configName,
+		e := diag.New(diag.FolderTensors, pos, "tensors that belong to nothing in the model that %s describes: %d",
+			configName,
 			len(extra))
 		for _, name := range extra[:min(len(extra), shown)] {
 			e = e.WithNote("%s", source.Quote(name))

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -28,7 +28,7 @@ func (c *call) heads(role string, x *ir.Node, heads int64) *ir.Node {
 	case len(s) == 4:
 		return x
 	case len(s) != 3 || heads < 1 || int64(s[2])%heads != 0:
-		c.fail(source.CodeShape, "%s of shape %s do not consist of %d heads", role, ir.ShapeString(s), heads)
+		c.fail(diag.OperandShapes, "%s of shape %s do not consist of %d heads", role, ir.ShapeString(s), heads)
 		return nil
 	}
 	cut := c.reshape(role+"_cut", x, []int{s[0], s[1], int(heads), s[2] / int(heads)})
@@ -80,7 +80,7 @@ func convertAttention(c *call) {
 // operation, by which the last query sees all keys, is another one.
 func (c *call) mask(a *sequence.AttentionAttrs, q, k []int, past int) *ir.Node {
 	if len(q) != 4 || len(k) != 4 {
-		c.fail(source.CodeShape, "queries %s and keys %s have not four axes", ir.ShapeString(q), ir.ShapeString(k))
+		c.fail(diag.OperandShapes, "queries %s and keys %s have not four axes", ir.ShapeString(q), ir.ShapeString(k))
 		return nil
 	}
 	var mask *ir.Node
@@ -120,7 +120,7 @@ func (c *call) longer(mask *ir.Node, keys int) *ir.Node {
 // allowed is a constant mask [rows, columns] of truth values.
 func (c *call) allowed(role string, rows, columns int, see func(i, j int) bool) *ir.Node {
 	if rows*columns > maxMade {
-		c.fail(source.CodeLimit, "a mask of %d by %d is too large, the limit is %d elements", rows, columns, maxMade)
+		c.fail(diag.ModelLimit, "a mask of %d by %d is too large, the limit is %d elements", rows, columns, maxMade)
 		return nil
 	}
 	v := make([]int64, rows*columns)
@@ -145,7 +145,7 @@ func (c *call) within(keys int) *ir.Node {
 // upTo is a mask of the keys j <= i + length - queries, for the lengths of input 6, [B,1,T,S].
 func (c *call) upTo(queries, keys int) *ir.Node {
 	if queries*keys > maxMade {
-		c.fail(source.CodeLimit, "a mask of %d by %d is too large, the limit is %d elements", queries, keys, maxMade)
+		c.fail(diag.ModelLimit, "a mask of %d by %d is too large, the limit is %d elements", queries, keys, maxMade)
 		return nil
 	}
 	v := make([]int64, queries*keys)
@@ -221,7 +221,7 @@ func (c *call) scores(a *sequence.AttentionAttrs, q, k, mask *ir.Node) {
 		masked()
 		y = c.emit("weights", norm.Softmax, &column.AxisAttrs{Axis: 3}, y)
 	default:
-		c.fail(source.CodeAttr, "qk_matmul_output_mode is %d; 0 to 3 are known", mode)
+		c.fail(diag.BadAttribute, "qk_matmul_output_mode is %d; 0 to 3 are known", mode)
 	}
 	c.resultAt(3, y)
 }
@@ -238,7 +238,7 @@ func convertRotary(c *call) {
 	}
 	dim := c.int("rotary_embedding_dim", 0)
 	if dim < 0 || dim > maxAttr {
-		c.fail(source.CodeAttr, "rotary_embedding_dim is %d", dim)
+		c.fail(diag.BadAttribute, "rotary_embedding_dim is %d", dim)
 	}
 	a := &sequence.RotaryAttrs{Interleaved: c.int("interleaved", 0) != 0, Dim: int(dim)}
 	if !flat {

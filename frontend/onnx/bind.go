@@ -24,7 +24,7 @@ type binder struct {
 func (b *binder) bind(inputs []*valueInfo) ([][]int, error) {
 	for name, size := range b.opts.Dims {
 		if size < 1 {
-			return nil, diag.New(source.CodeBinding, "", "dimension %s cannot be %d", quote(name), size)
+			return nil, diag.New(diag.BadBinding, "", "dimension %s cannot be %d", quote(name), size)
 		}
 		b.dims[name] = size
 	}
@@ -76,17 +76,17 @@ func (b *binder) given(v *valueInfo) error {
 // fit takes the symbols of v from a shape. Error L0215 where it does not fit.
 func (b *binder) fit(v *valueInfo, shape []int) error {
 	if v.rank && len(shape) != len(v.dims) {
-		return diag.New(source.CodeBinding, "", "input %s has %d dimensions, the given shape %s has %d", quote(v.name),
+		return diag.New(diag.BadBinding, "", "input %s has %d dimensions, the given shape %s has %d", quote(v.name),
 			len(v.dims), ir.ShapeString(shape), len(shape))
 	}
 	for i, d := range v.dims {
 		switch {
 		case d.fixed && d.value > 0 && int64(shape[i]) != d.value:
-			return diag.New(source.CodeBinding, "", "dimension %d of input %s is %d, not %d as in the given shape %s", i,
+			return diag.New(diag.BadBinding, "", "dimension %d of input %s is %d, not %d as in the given shape %s", i,
 				quote(v.name), d.value, shape[i], ir.ShapeString(shape))
 		case d.fixed || d.name == "":
 		case b.dims[d.name] != 0 && b.dims[d.name] != shape[i]:
-			return diag.New(source.CodeBinding, "", "dimension %s is %d and also %d, by the shape of input %s",
+			return diag.New(diag.BadBinding, "", "dimension %s is %d and also %d, by the shape of input %s",
 				quote(d.name), b.dims[d.name], shape[i], quote(v.name))
 		default:
 			b.dims[d.name] = shape[i]
@@ -107,7 +107,7 @@ func (b *binder) shape(v *valueInfo) ([]int, error) {
 	shape, ok := b.shapeGiven(v)
 	if !ok {
 		if !v.rank {
-			return nil, diag.New(source.CodeOpenDim, "", "the shape of input %s is not known", quote(v.name)).
+			return nil, diag.New(diag.OpenDimension, "", "the shape of input %s is not known", quote(v.name)).
 				WithHint("give a shape to input %s", quote(v.name))
 		}
 		shape = make([]int, len(v.dims))
@@ -120,20 +120,20 @@ func (b *binder) shape(v *valueInfo) ([]int, error) {
 			case i == 0 && d.name == "":
 				shape[i] = 1
 			case d.name == "":
-				return nil, diag.New(source.CodeOpenDim, "", "dimension %d of input %s is open and has no name", i,
+				return nil, diag.New(diag.OpenDimension, "", "dimension %d of input %s is open and has no name", i,
 					quote(v.name)).WithHint("give a shape to input %s", quote(v.name))
 			default:
-				return nil, diag.New(source.CodeOpenDim, "", "dimension %s of input %s is open", quote(d.name),
+				return nil, diag.New(diag.OpenDimension, "", "dimension %s of input %s is open", quote(d.name),
 					quote(v.name)).WithHint("--dim %s=SIZE", d.name)
 			}
 		}
 	}
 	shape = slices.Clone(shape)
 	if slices.ContainsFunc(shape, func(d int) bool { return d < 1 }) {
-		return nil, diag.New(source.CodeDims, "", "input %s has the shape %s", quote(v.name), ir.ShapeString(shape))
+		return nil, diag.New(diag.BadDimension, "", "input %s has the shape %s", quote(v.name), ir.ShapeString(shape))
 	}
 	if err := ir.CheckShape(shape); err != nil {
-		return nil, diag.New(source.CodeDims, "", "input %s: %v", quote(v.name), err)
+		return nil, diag.New(diag.BadDimension, "", "input %s: %v", quote(v.name), err)
 	}
 	return shape, nil
 }

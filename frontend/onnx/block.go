@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/norm"
@@ -42,7 +42,7 @@ func convertEinsum(c *call) {
 		return
 	}
 	n, err := c.b.Einsum(c.place(""), equation, args...)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }
 
@@ -54,7 +54,7 @@ func convertLRN(c *call) {
 		return
 	}
 	n, err := c.b.LRN(c.place(""), x, a)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }
 
@@ -92,7 +92,7 @@ func convertRMSNorm(c *call) {
 // convertInstanceNorm is a group normalization with a group a channel.
 func convertInstanceNorm(c *call) {
 	if len(c.shape(0)) < 3 {
-		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
+		c.fail(diag.OperandShapes, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
 		return
 	}
 	a := &norm.GroupNormAttrs{Groups: c.shape(0)[1], Eps: c.float("epsilon", 1e-5)}
@@ -104,7 +104,7 @@ func convertInstanceNorm(c *call) {
 func convertGroupNorm(c *call) {
 	shape, groups := c.shape(0), c.int("num_groups", 0)
 	if len(shape) < 3 || groups < 1 || groups > maxAttr || int64(shape[1])%groups != 0 {
-		c.fail(source.CodeShape, "%d groups do not divide the channels of %s", groups, ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "%d groups do not divide the channels of %s", groups, ir.ShapeString(shape))
 		return
 	}
 	args := []*ir.Node{c.data(0)}

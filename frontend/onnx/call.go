@@ -34,7 +34,7 @@ type call struct {
 func (c *call) at() string { return c.base + ": " + clip(c.label) + " (" + clip(c.n.op) + ")" }
 
 // fail sets the error if there is none yet.
-func (c *call) fail(code, msg string, args ...any) *diag.Error {
+func (c *call) fail(code diag.Code, msg string, args ...any) *diag.Error {
 	if c.err == nil {
 		c.err = diag.New(code, c.at(), msg, args...)
 		return c.err
@@ -43,7 +43,7 @@ func (c *call) fail(code, msg string, args ...any) *diag.Error {
 }
 
 // wrap sets the error to one from elsewhere, under a code of this importer.
-func (c *call) wrap(code string, err error) {
+func (c *call) wrap(code diag.Code, err error) {
 	if err == nil || c.err != nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (c *call) wrap(code string, err error) {
 	if errors.As(err, &d) {
 		e := *d
 		e.Pos = c.at()
-		if strings.HasPrefix(e.Code, "L03") {
+		if e.Code.Graph() {
 			e.Code = code
 		}
 		c.err = &e
@@ -78,24 +78,24 @@ func (c *call) check(s *opSpec) {
 	}
 	required := min(s.least, len(c.in))
 	if len(c.in) < s.least || len(c.in) > s.most {
-		c.fail(source.CodeArity, "takes %s, this one has %d", inputs(s.least, s.most), len(c.in))
+		c.fail(diag.OperandCount, "takes %s, this one has %d", inputs(s.least, s.most), len(c.in))
 	} else if i := slices.Index(c.in[:required], nil); i >= 0 {
-		c.fail(source.CodeArity, "takes %s, input %d is missing", inputs(s.least, s.most), i)
+		c.fail(diag.OperandCount, "takes %s, input %d is missing", inputs(s.least, s.most), i)
 	}
 	if len(c.n.out) == 0 || c.n.out[0] == "" && (!s.several || strings.Join(c.n.out, "") == "") {
-		c.fail(source.CodeArity, "has no result")
+		c.fail(diag.OperandCount, "has no result")
 	}
 	seen := map[string]bool{}
 	for _, a := range c.n.attrs {
 		names := strings.Fields(s.attrs)
 		switch {
 		case !slices.Contains(names, a.name):
-			e := c.fail(source.CodeAttr, "has no attribute %s", quote(a.name))
+			e := c.fail(diag.BadAttribute, "has no attribute %s", quote(a.name))
 			if near := source.Near(a.name, names); near != "" {
 				_ = e.WithHint("did you mean %s?", near)
 			}
 		case seen[a.name]:
-			c.fail(source.CodeAttr, "attribute %s is given twice", quote(a.name))
+			c.fail(diag.BadAttribute, "attribute %s is given twice", quote(a.name))
 		}
 		seen[a.name] = true
 	}
@@ -105,7 +105,7 @@ func (c *call) check(s *opSpec) {
 func (c *call) apply(s *opSpec) {
 	for _, o := range c.n.out[min(1, len(c.n.out)):] {
 		if o != "" && c.fr.used[o] && !s.several {
-			c.fail(source.CodeSecondUsed, "its result %s is used; only the first result is supported", quote(o))
+			c.fail(diag.SecondResult, "its result %s is used; only the first result is supported", quote(o))
 		}
 	}
 	if c.err == nil {
@@ -122,7 +122,7 @@ func (c *call) attr(name string, kind int) *attr {
 		}
 		typed := a.kind == int64(kind) || a.kind == 0 && a.has>>kind&1 != 0
 		if !typed || kind == kindTensor && a.t == nil {
-			c.fail(source.CodeAttr, "attribute %s has the wrong type", name)
+			c.fail(diag.BadAttribute, "attribute %s has the wrong type", name)
 			return nil
 		}
 		return a
@@ -143,7 +143,7 @@ func (c *call) byAttrs(since int, names ...string) bool {
 	}
 	for _, name := range names {
 		if c.hasAttr(name) {
-			c.fail(source.CodeAttr, "attribute %s is an input since operator set %d, and the model states set %d", name, since,
+			c.fail(diag.BadAttribute, "attribute %s is an input since operator set %d, and the model states set %d", name, since,
 				c.opset)
 		}
 	}
@@ -183,7 +183,7 @@ func (c *call) ints(name string) []int {
 	out := make([]int, len(a.ints))
 	for i, v := range a.ints {
 		if v > maxAttr || v < -maxAttr {
-			c.fail(source.CodeAttr, "attribute %s holds %d, beyond the limit of %d", name, v, maxAttr)
+			c.fail(diag.BadAttribute, "attribute %s holds %d, beyond the limit of %d", name, v, maxAttr)
 			return nil
 		}
 		out[i] = int(v)
@@ -200,7 +200,7 @@ func (c *call) shape(i int) []int { return c.in[i].shape() }
 // axis maps an axis, negative from the end, into 0..rank-1 (or rank, where last is 1).
 func (c *call) axis(v int64, rank, last int) int {
 	if v < int64(-rank) || v >= int64(rank+last) {
-		c.fail(source.CodeAttr, "axis %d is outside %d dimensions", v, rank)
+		c.fail(diag.BadAttribute, "axis %d is outside %d dimensions", v, rank)
 		return 0
 	}
 	if v < 0 {
@@ -219,7 +219,7 @@ func (c *call) arg(i int) *ir.Node {
 		return c.codesOf(v)
 	}
 	n, err := c.load(v)
-	c.wrap(source.CodeCompute, err)
+	c.wrap(diag.ConstantExpression, err)
 	if storage(v.dtype) == ir.U64 {
 		c.b.MarkUnsigned(n)
 	}
@@ -232,7 +232,7 @@ func (c *call) data(i int) *ir.Node {
 		return nil
 	}
 	if !isFloat(storage(c.in[i].dtype)) {
-		c.fail(source.CodeDType, "input %d (%s) holds %s where floats are needed", i, quote(c.in[i].name),
+		c.fail(diag.BadElementType, "input %d (%s) holds %s where floats are needed", i, quote(c.in[i].name),
 			dtypeName(c.in[i].dtype))
 		return nil
 	}
@@ -245,7 +245,7 @@ func (c *call) whole(i int) bool { return !isFloat(storage(c.in[i].dtype)) }
 // weight is data that must be constant.
 func (c *call) weight(i int, what string) *ir.Node {
 	if c.err == nil && !c.in[i].constant() {
-		c.wrap(source.CodeNotConst, build.NotConstant(c.in[i].node, what+" "+quote(c.in[i].name)))
+		c.wrap(diag.NotConstant, build.NotConstant(c.in[i].node, what+" "+quote(c.in[i].name)))
 	}
 	return c.data(i)
 }
@@ -269,9 +269,9 @@ func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...
 	}
 	n, err := emit(c.place(suffix), o, attrs, args...)
 	if err != nil {
-		code := source.CodeShape
+		code := diag.OperandShapes
 		if d := (*diag.Error)(nil); !errors.As(err, &d) { // not of the shapes: of the elements of constants
-			code = source.CodeCompute
+			code = diag.ConstantExpression
 		}
 		c.wrap(code, err)
 		return nil
@@ -279,7 +279,7 @@ func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...
 	if !n.IsConst() {
 		for _, a := range args {
 			if err := checkOwn(a); err != nil {
-				c.wrap(source.CodeQuantForm, err)
+				c.wrap(diag.QuantForm, err)
 			}
 		}
 	} else if len(args) > 0 {
@@ -302,7 +302,7 @@ func (c *call) made(role string, data *ir.Blob, shape []int) *ir.Node {
 		return nil
 	}
 	n, err := c.b.Const(c.label+"."+role, data, shape)
-	c.wrap(source.CodeDims, err)
+	c.wrap(diag.BadDimension, err)
 	if data.DType == ir.U64 {
 		c.b.MarkUnsigned(n)
 	}
@@ -378,7 +378,7 @@ func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
 func (c *call) view(shape []int) {
 	n := c.arg(0)
 	if c.err == nil && elems(shape) != n.Type.Elems() {
-		c.fail(source.CodeShape, "cannot reshape %s to %s", ir.ShapeString(n.Type.Shape), ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "cannot reshape %s to %s", ir.ShapeString(n.Type.Shape), ir.ShapeString(shape))
 	}
 	c.result(c.reshape("", n, shape))
 }

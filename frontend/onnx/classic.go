@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -77,7 +77,7 @@ func (c *call) trained(name string, sizes ...int) []float32 {
 		return nil
 	}
 	if len(sizes) > 0 && !slices.Contains(sizes, len(a.floats)) {
-		c.fail(source.CodeAttr, "attribute %s has %d numbers for %d features", name, len(a.floats), slices.Max(sizes))
+		c.fail(diag.BadAttribute, "attribute %s has %d numbers for %d features", name, len(a.floats), slices.Max(sizes))
 	}
 	return a.floats
 }
@@ -92,7 +92,7 @@ func (c *call) features() (x *ir.Node, columns int) {
 	}
 	shape := c.shape(0)
 	if len(shape) == 0 || shape[len(shape)-1] == 0 {
-		c.fail(source.CodeShape, "takes rows of features, not %s", ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "takes rows of features, not %s", ir.ShapeString(shape))
 		return nil, 0
 	}
 	return x, shape[len(shape)-1]
@@ -104,7 +104,7 @@ func (c *call) stored(role string, v []float32, shape ...int) *ir.Node {
 		return nil
 	}
 	n, err := c.b.Stored(c.label+"."+role, ir.FloatBlob(v), shape, build.Unsaid(shape))
-	c.wrap(source.CodeDims, err)
+	c.wrap(diag.BadDimension, err)
 	return n
 }
 
@@ -151,7 +151,7 @@ func convertNormalizer(c *call) {
 		c.result(c.emit("", whole.Div, nil, x, length))
 		return
 	default:
-		c.fail(source.CodeAttr, "norm %s is none of MAX, L1 and L2", quote(kind))
+		c.fail(diag.BadAttribute, "norm %s is none of MAX, L1 and L2", quote(kind))
 	}
 	length = c.emit("divisor", pointwise.Max, nil, length, c.number(least, "least"))
 	inverse := c.emit("inverse", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, length)
@@ -173,7 +173,7 @@ func (c *call) rows(suffix string, x *ir.Node, coefficients, intercepts []float3
 	}
 	n := len(coefficients) / columns
 	if n == 0 || n*columns != len(coefficients) || intercepts != nil && len(intercepts) != n {
-		c.fail(source.CodeAttr, "has %d coefficients and %d intercepts for %d features", len(coefficients), len(intercepts),
+		c.fail(diag.BadAttribute, "has %d coefficients and %d intercepts for %d features", len(coefficients), len(intercepts),
 			columns)
 		return nil
 	}
@@ -191,10 +191,10 @@ func convertRegressor(c *call) {
 	x, columns := c.features()
 	coefficients, intercepts := c.trained("coefficients"), c.trained("intercepts")
 	if t := int(c.int("targets", 1)); c.err == nil && len(coefficients) != t*columns {
-		c.fail(source.CodeAttr, "has %d coefficients for %d targets and %d features", len(coefficients), t, columns)
+		c.fail(diag.BadAttribute, "has %d coefficients for %d targets and %d features", len(coefficients), t, columns)
 	}
 	if p := c.string("post_transform", "NONE"); p != "NONE" {
-		c.fail(source.CodeForm, "transforms its results by %s; NONE is supported", quote(p))
+		c.fail(diag.UnsupportedForm, "transforms its results by %s; NONE is supported", quote(p))
 	}
 	c.result(c.rows("", x, coefficients, intercepts, columns))
 }
@@ -214,7 +214,7 @@ func convertClassifier(c *call) {
 	}
 	z := c.rows("", x, coefficients, intercepts, columns)
 	if c.err == nil && z.Type.Shape[1] > len(names) {
-		c.fail(source.CodeAttr, "has %d labels for %d classes", len(names), z.Type.Shape[1])
+		c.fail(diag.BadAttribute, "has %d labels for %d classes", len(names), z.Type.Shape[1])
 	}
 	if c.wants(0) {
 		place := c.emit("place", reduce.ArgMax, &reduce.ArgMaxAttrs{Axis: 1}, z)
@@ -232,7 +232,7 @@ func convertClassifier(c *call) {
 		z = c.emit("softmax", norm.Softmax, &column.AxisAttrs{Axis: 1}, z)
 		c.unit[z] = true
 	case post != "NONE":
-		c.fail(source.CodeForm, "transforms its scores by %s; NONE, SOFTMAX and LOGISTIC are supported", quote(post))
+		c.fail(diag.UnsupportedForm, "transforms its scores by %s; NONE, SOFTMAX and LOGISTIC are supported", quote(post))
 	}
 	c.resultAt(1, z)
 }
@@ -329,7 +329,7 @@ func convertZipMap(c *call) {
 func convertExtractor(c *call) {
 	data, shape := c.in[0], c.shape(0)
 	if len(shape) == 0 {
-		c.fail(source.CodeShape, "picks columns of a single number")
+		c.fail(diag.OperandShapes, "picks columns of a single number")
 	}
 	at := c.indices(1)
 	if c.err != nil {
@@ -343,13 +343,13 @@ func convertExtractor(c *call) {
 	}
 	if data.tensor != nil && data.dtype == dtypeString {
 		texts, err := data.tensor.texts()
-		c.wrap(source.CodePayload, err)
+		c.wrap(diag.TensorData, err)
 		var names []class
 		for _, s := range texts {
 			names = append(names, class{text: s, isText: true})
 		}
 		if c.err == nil && len(names) != columns {
-			c.fail(source.CodePayload, "reads %d texts where %d are stated", len(names), columns)
+			c.fail(diag.TensorData, "reads %d texts where %d are stated", len(names), columns)
 		}
 		c.noteLabels(names)
 		if c.result(c.reshape("", at, to)); c.err == nil {
@@ -361,7 +361,7 @@ func convertExtractor(c *call) {
 	index, constant := build.Ints(list)
 	for _, v := range index {
 		if v < 0 || v >= int64(columns) {
-			c.fail(source.CodeCompute, "picks column %d of %d", v, columns)
+			c.fail(diag.ConstantExpression, "picks column %d of %d", v, columns)
 		}
 	}
 	if c.err != nil {

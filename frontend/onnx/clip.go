@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
@@ -21,7 +21,7 @@ func convertClip(c *call) {
 	}
 	for i := 1; i < len(c.in) && c.err == nil; i++ {
 		if c.in[i] != nil && elems(c.shape(i)) != 1 {
-			c.fail(source.CodeShape, "a bound has shape %s, it must be one number", ir.ShapeString(c.shape(i)))
+			c.fail(diag.OperandShapes, "a bound has shape %s, it must be one number", ir.ShapeString(c.shape(i)))
 		}
 	}
 	if c.err != nil {
@@ -41,7 +41,7 @@ func convertClip(c *call) {
 		a.Max = float32(c.scalar(2, "the upper bound"))
 	}
 	if a.Min != a.Min || a.Max != a.Max {
-		c.fail(source.CodeAttr, "a bound is not a number")
+		c.fail(diag.BadAttribute, "a bound is not a number")
 	}
 	a.Min = min(a.Min, a.Max) // where the bounds cross, the upper one wins
 	c.result(c.emit("", pointwise.Clip, a, c.data(0)))

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
@@ -106,7 +106,7 @@ func (c *call) spreadOver(i int, role string) *ir.Node {
 		}
 		return n
 	}
-	c.fail(source.CodeQuantForm, "has %s of shape %s for %s, axis %d and blocks of %d", role, ir.ShapeString(s),
+	c.fail(diag.QuantForm, "has %s of shape %s for %s, axis %d and blocks of %d", role, ir.ShapeString(s),
 		ir.ShapeString(x), axis, c.int("block_size", 0))
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -63,7 +63,7 @@ func convertAlpha(o *ir.Op, def float32) func(*call) {
 	return func(c *call) {
 		a := &curve.AlphaAttrs{Alpha: c.finite("alpha", def)}
 		if o == curve.Celu && a.Alpha == 0 {
-			c.fail(source.CodeAttr, "attribute alpha is 0, by which it divides")
+			c.fail(diag.BadAttribute, "attribute alpha is 0, by which it divides")
 		}
 		c.result(c.emit("", o, a, c.data(0)))
 	}
@@ -73,7 +73,7 @@ func convertAlpha(o *ir.Op, def float32) func(*call) {
 func (c *call) finite(name string, def float32) float32 {
 	v := c.float(name, def)
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-		c.fail(source.CodeAttr, "attribute %s is %g", name, v)
+		c.fail(diag.BadAttribute, "attribute %s is %g", name, v)
 	}
 	return v
 }
@@ -96,7 +96,7 @@ func convertGelu(c *call) {
 	case "tanh":
 		c.result(c.emit("", curve.GeluTanh, nil, c.data(0)))
 	default:
-		c.fail(source.CodeAttr, "approximate is %s; it may be none or tanh", quote(form))
+		c.fail(diag.BadAttribute, "approximate is %s; it may be none or tanh", quote(form))
 	}
 }
 

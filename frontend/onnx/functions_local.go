@@ -5,7 +5,6 @@ package onnx
 import (
 	"slices"
 
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
 
@@ -42,7 +41,7 @@ func (c *call) bindAttrs() {
 			continue
 		}
 		if c.fr.attrs == nil {
-			c.fail(source.CodeAttr, "attribute %s refers to one of a function, but stands in none", quote(a.name))
+			c.fail(diag.BadAttribute, "attribute %s refers to one of a function, but stands in none", quote(a.name))
 			return
 		}
 		if given := c.fr.attrs[a.ref]; given != nil {
@@ -63,15 +62,15 @@ func (c *call) inline(f *function) {
 	case c.err != nil:
 		return
 	case slices.Contains(c.fr.calls, f):
-		c.fail(source.CodeRecursion, "function %s calls itself", quote(f.name))
+		c.fail(diag.RecursiveFunction, "function %s calls itself", quote(f.name))
 		return
 	case c.nodes > maxInlined:
 		return
 	case len(c.fr.calls) >= maxDepth:
-		c.fail(source.CodeLimit, "functions call each other %d deep", maxDepth)
+		c.fail(diag.ModelLimit, "functions call each other %d deep", maxDepth)
 		return
 	case len(c.in) > len(f.body.inputs) || len(c.n.out) > len(f.body.outputs):
-		c.fail(source.CodeArity, "function %s takes %d inputs and gives %d results, the call has %d and %d", quote(f.name),
+		c.fail(diag.OperandCount, "function %s takes %d inputs and gives %d results, the call has %d and %d", quote(f.name),
 			len(f.body.inputs), len(f.body.outputs), len(c.in), len(c.n.out))
 		return
 	}
@@ -142,10 +141,10 @@ func convertIf(c *call) {
 	case c.err != nil:
 		return
 	case a == nil || a.g == nil:
-		c.fail(source.CodeAttr, "has no attribute %s", branch)
+		c.fail(diag.BadAttribute, "has no attribute %s", branch)
 		return
 	case len(a.g.inputs) > 0 || len(a.g.outputs) < len(c.n.out):
-		c.fail(source.CodeArity, "%s has %d inputs and %d results, the node has %d results", branch, len(a.g.inputs),
+		c.fail(diag.OperandCount, "%s has %d inputs and %d results, the node has %d results", branch, len(a.g.inputs),
 			len(a.g.outputs), len(c.n.out))
 		return
 	}

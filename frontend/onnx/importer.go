@@ -98,7 +98,7 @@ func (im *importer) prepare(fr *frame, g *graph) (live []bool, err error) {
 	for i := range g.inits {
 		t := &g.inits[i]
 		if t.name == "" {
-			return nil, t.fail(source.CodeUndefined, "is an initializer")
+			return nil, t.fail(diag.UndefinedValue, "is an initializer")
 		}
 		fr.values[t.name] = &value{name: t.name, dtype: t.dtype, tensor: t}
 	}
@@ -133,7 +133,7 @@ func (im *importer) failed() error {
 }
 
 // report keeps an error for failed.
-func (im *importer) report(err error) { im.Report(err, source.CodeCompute, im.base) }
+func (im *importer) report(err error) { im.Report(err, diag.ConstantExpression, im.base) }
 
 // defineInputs makes an input node of each graph input that is no initializer.
 func (im *importer) defineInputs(fr *frame) error {
@@ -158,7 +158,7 @@ func (im *importer) defineInputs(fr *frame) error {
 		typ := storage(v.dtype)
 		if typ == "" {
 			if fr.used[v.name] {
-				im.report(diag.New(source.CodeDType, im.base, "input %s has elements of type %s, which is not supported",
+				im.report(diag.New(diag.BadElementType, im.base, "input %s has elements of type %s, which is not supported",
 					quote(v.name), dtypeName(v.dtype)))
 			}
 			fr.values[v.name] = &value{name: v.name, bad: true}
@@ -198,7 +198,7 @@ func (im *importer) output(fr *frame, declared *valueInfo) error {
 	name := declared.name
 	v := fr.find(name)
 	if v == nil || v.bad {
-		return diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(name))
+		return diag.New(diag.UndefinedValue, "", "output %s is computed by no node", quote(name))
 	}
 	c := &call{importer: im, fr: fr, n: &node{op: "output"}, label: name, in: []*value{v}}
 	n := c.arg(0)
@@ -209,11 +209,11 @@ func (im *importer) output(fr *frame, declared *valueInfo) error {
 		return err
 	}
 	if n.Type.Elems() == 0 {
-		return diag.New(source.CodeDims, "", "output %s of shape %s has no elements", quote(name),
+		return diag.New(diag.BadDimension, "", "output %s of shape %s has no elements", quote(name),
 			ir.ShapeString(n.Type.Shape))
 	}
 	if !declared.allows(n.Type.Shape) && im.model.producer != careless {
-		return diag.New(source.CodeShape, "", "output %s has shape %s, the file declares %s", quote(name),
+		return diag.New(diag.OperandShapes, "", "output %s has shape %s, the file declares %s", quote(name),
 			ir.ShapeString(n.Type.Shape), declared.shapeText()).WithHint("correct or remove the shape that the file declares")
 	}
 	im.b.OutputAs(name, n, storage(v.dtype))
@@ -278,7 +278,7 @@ func (im *importer) tooMany(fr *frame) bool {
 		return false
 	}
 	if im.nodes++; im.nodes == maxInlined+1 {
-		im.report(diag.New(source.CodeLimit, im.base, "functions and subgraphs grow to more than %d nodes", maxInlined))
+		im.report(diag.New(diag.ModelLimit, im.base, "functions and subgraphs grow to more than %d nodes", maxInlined))
 	}
 	return im.nodes > maxInlined
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/whole"
@@ -38,7 +38,7 @@ func convertGather(c *call) {
 	size := c.shape(0)[axis]
 	shape := slices.Concat(c.shape(0)[:axis], at.Type.Shape, c.shape(0)[axis+1:])
 	if len(shape) > maxRank {
-		c.fail(source.CodeLimit, "its result has %d dimensions, the limit is %d", len(shape), maxRank)
+		c.fail(diag.ModelLimit, "its result has %d dimensions, the limit is %d", len(shape), maxRank)
 		return
 	}
 	if elems(shape) == 0 {
@@ -48,7 +48,7 @@ func convertGather(c *call) {
 	index, ok := build.Ints(at)
 	for i, v := range index {
 		if v < int64(-size) || v >= int64(size) {
-			c.fail(source.CodeCompute, "index %d is outside %d elements", v, size)
+			c.fail(diag.ConstantExpression, "index %d is outside %d elements", v, size)
 			return
 		}
 		index[i] = (v + int64(size)) % int64(size)
@@ -67,7 +67,7 @@ func convertGather(c *call) {
 // indices demands that input i holds whole numbers.
 func (c *call) indices(i int) *ir.Node {
 	if c.err == nil && !c.whole(i) {
-		c.fail(source.CodeDType, "indices must be integers, not %s", dtypeName(c.in[i].dtype))
+		c.fail(diag.BadElementType, "indices must be integers, not %s", dtypeName(c.in[i].dtype))
 	}
 	return c.arg(i)
 }
@@ -81,7 +81,7 @@ func convertGatherElements(c *call) {
 func convertGatherND(c *call) {
 	batch := c.int("batch_dims", 0)
 	if batch < 0 || batch > maxRank {
-		c.fail(source.CodeAttr, "batch_dims is %d", batch)
+		c.fail(diag.BadAttribute, "batch_dims is %d", batch)
 	}
 	x := c.arg(0)
 	c.result(c.emit("", whole.GatherND, &whole.GatherNDAttrs{BatchDims: int(batch)}, x, c.indices(1)))
@@ -91,7 +91,7 @@ func convertGatherND(c *call) {
 func (c *call) reduction() string {
 	mode := c.string("reduction", "none")
 	if !slices.Contains([]string{"none", "add", "mul", "max", "min"}, mode) {
-		c.fail(source.CodeAttr, "reduction is %s; it may be none, add, mul, max or min", quote(mode))
+		c.fail(diag.BadAttribute, "reduction is %s; it may be none, add, mul, max or min", quote(mode))
 	}
 	if mode == "none" {
 		return ""
@@ -127,7 +127,7 @@ func convertTopK(c *call) {
 	}
 	axis := c.axis(c.int("axis", -1), len(c.shape(0)), 0)
 	if c.err == nil && (k < 1 || k > int64(c.shape(0)[axis])) {
-		c.fail(source.CodeAttr, "takes %d of the %d elements of axis %d", k, c.shape(0)[axis], axis)
+		c.fail(diag.BadAttribute, "takes %d of the %d elements of axis %d", k, c.shape(0)[axis], axis)
 	}
 	x := c.arg(0)
 	a := &whole.TopKAttrs{Axis: axis, K: int(k), Largest: c.int("largest", 1) != 0}
@@ -145,11 +145,11 @@ func convertOneHot(c *call) {
 	depth, rank := c.scalar(1, "the depth"), len(c.shape(0))
 	axis := c.axis(c.int("axis", -1), rank+1, 0)
 	if c.err == nil && (depth < 1 || depth > maxSmall) {
-		c.fail(source.CodeLimit, "has the depth %g; 1 to %d are supported", depth, maxSmall)
+		c.fail(diag.ModelLimit, "has the depth %g; 1 to %d are supported", depth, maxSmall)
 	}
 	at, values := c.converted("indices", c.arg(0), ir.I64), c.arg(2)
 	if c.err == nil && !slices.Equal(c.shape(2), []int{2}) {
-		c.fail(source.CodeShape, "has values of shape %s, two are needed", ir.ShapeString(c.shape(2)))
+		c.fail(diag.OperandShapes, "has values of shape %s, two are needed", ir.ShapeString(c.shape(2)))
 	}
 	off := c.reshape("off", c.part("off", values, 0, 0, 1), []int{})
 	on := c.reshape("on", c.part("on", values, 0, 1, 1), []int{})
@@ -157,7 +157,7 @@ func convertOneHot(c *call) {
 		return
 	}
 	n, err := c.b.OneHot(c.place(""), at, int(depth), axis, off, on)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	if c.result(n); c.err == nil {
 		c.fr.values[c.n.out[0]].dtype = c.in[2].dtype
 	}
@@ -174,7 +174,7 @@ func convertTrilu(c *call) {
 		return
 	}
 	n, err := c.b.Trilu(c.place(""), x, int(min(max(k, -maxAttr), maxAttr)), c.int("upper", 1) != 0)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }
 

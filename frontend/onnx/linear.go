@@ -5,7 +5,7 @@ package onnx
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
@@ -46,7 +46,7 @@ func (c *call) matrix(w *ir.Node, v *value, transpose bool, alpha float32) *ir.N
 // convertGemm is alpha*A*B + beta*C with transposes.
 func convertGemm(c *call) {
 	if len(c.shape(0)) != 2 || len(c.shape(1)) != 2 {
-		c.fail(source.CodeShape, "multiplies %s and %s, two matrices are needed", ir.ShapeString(c.shape(0)),
+		c.fail(diag.OperandShapes, "multiplies %s and %s, two matrices are needed", ir.ShapeString(c.shape(0)),
 			ir.ShapeString(c.shape(1)))
 		return
 	}
@@ -110,7 +110,7 @@ func (c *call) plusC(y *ir.Node, beta float32) *ir.Node {
 	}
 	y = c.emit("", pointwise.Add, nil, y, add)
 	if c.err == nil && !slices.Equal(y.Type.Shape, shape) {
-		c.fail(source.CodeShape, "C of shape %s broadcasts the product to %s", ir.ShapeString(c.shape(2)),
+		c.fail(diag.OperandShapes, "C of shape %s broadcasts the product to %s", ir.ShapeString(c.shape(2)),
 			ir.ShapeString(y.Type.Shape))
 	}
 	return y
@@ -128,7 +128,7 @@ func (c *call) fits(x *ir.Node, flip bool) {
 	if shape[1] == b[inner] {
 		return
 	}
-	e := c.fail(source.CodeShape, "multiplies %s by %s: %d columns do not match %d rows", ir.ShapeString(shape),
+	e := c.fail(diag.OperandShapes, "multiplies %s by %s: %d columns do not match %d rows", ir.ShapeString(shape),
 		ir.ShapeString([]int{b[inner], b[other]}), shape[1], b[inner])
 	switch {
 	case shape[1] == b[other] && flip:
@@ -166,7 +166,8 @@ func (c *call) bias(out int, beta float32) *ir.Node {
 func convertMatMul(c *call) {
 	x, w := c.shape(0), c.shape(1)
 	if len(w) == 0 || len(x) == 0 {
-		c.fail(source.CodeShape, "multiplies %s and %s, matrices or vectors are needed", ir.ShapeString(x), ir.ShapeString(w))
+		c.fail(diag.OperandShapes, "multiplies %s and %s, matrices or vectors are needed", ir.ShapeString(x),
+			ir.ShapeString(w))
 		return
 	}
 	wide := len(w) // rank of w without leading ones

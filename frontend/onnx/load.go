@@ -59,7 +59,7 @@ func parse(name, dir string, data []byte, opts source.Options) (*ir.Graph, error
 		err = m.check()
 	}
 	if err != nil {
-		return nil, diag.At(err, source.CodeBroken, name)
+		return nil, diag.At(err, diag.ModelBroken, name)
 	}
 	im := newImporter(name, dir, m, opts)
 	g, err := im.run()
@@ -78,14 +78,14 @@ func positioned(err error, name string) error {
 	var list diag.List
 	if errors.As(err, &list) {
 		for i, e := range list {
-			list[i] = diag.At(e, source.CodeBroken, name).(*diag.Error)
+			list[i] = diag.At(e, diag.ModelBroken, name).(*diag.Error)
 		}
 		return list
 	}
 	if err == nil {
 		return nil
 	}
-	return diag.At(err, source.CodeBroken, name)
+	return diag.At(err, diag.ModelBroken, name)
 }
 
 // notOnnx names what the file is if it is one of the usual mistakes.
@@ -99,22 +99,22 @@ func notOnnx(name string, data []byte) error {
 	if what == "" {
 		return nil
 	}
-	return diag.New(source.CodeFormat, name, "is not an ONNX model: it is %s", what).WithHint("%s", hint)
+	return diag.New(diag.NotModel, name, "is not an ONNX model: it is %s", what).WithHint("%s", hint)
 }
 
 // check verifies versions and that there is something to compute.
 func (m *model) check() error {
 	switch {
 	case m.graph == nil:
-		return diag.New(source.CodeNoOutput, "", "holds no graph: it is not an ONNX model, or a truncated one")
+		return diag.New(diag.NoOutputs, "", "holds no graph: it is not an ONNX model, or a truncated one")
 	case m.opset < oldestOpset:
-		return diag.New(source.CodeVersion, "", "uses operator set %d; %d and newer are supported", m.opset, oldestOpset).
+		return diag.New(diag.OpsetVersion, "", "uses operator set %d; %d and newer are supported", m.opset, oldestOpset).
 			WithHint("export it with opset_version=18")
 	case len(m.graph.outputs) == 0:
-		return diag.New(source.CodeNoOutput, "", "has no outputs")
+		return diag.New(diag.NoOutputs, "", "has no outputs")
 	}
 	if m.graph.sparse {
-		return diag.New(source.CodeSparse, "", "has sparse initializers").WithHint("store the weights dense")
+		return diag.New(diag.SparseTensor, "", "has sparse initializers").WithHint("store the weights dense")
 	}
 	return nil
 }

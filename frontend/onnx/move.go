@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/move"
@@ -55,7 +55,7 @@ func convertMany(o *ir.Op) func(*call) {
 func (c *call) present() {
 	for i, v := range c.in {
 		if v == nil {
-			c.fail(source.CodeArity, "input %d is missing", i)
+			c.fail(diag.OperandCount, "input %d is missing", i)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func convertSplit(c *call) {
 	}
 	size, parts := c.shape(0)[axis], len(c.n.out)
 	if k := c.int("num_outputs", int64(parts)); k != int64(parts) {
-		c.fail(source.CodeArity, "has %d results, num_outputs is %d", parts, k)
+		c.fail(diag.OperandCount, "has %d results, num_outputs is %d", parts, k)
 	}
 	each := (size + parts - 1) / parts
 	sizes := make([]int, parts)
@@ -119,11 +119,11 @@ func convertSplit(c *call) {
 	}
 	x, start := c.arg(0), 0
 	if c.err == nil && len(sizes) != parts {
-		c.fail(source.CodeArity, "has %d results and %d sizes", parts, len(sizes))
+		c.fail(diag.OperandCount, "has %d results and %d sizes", parts, len(sizes))
 	}
 	for i, n := range sizes {
 		if c.err == nil && (n < 0 || start+n > size) {
-			c.fail(source.CodeDims, "cannot split the %d elements of axis %d into %v", size, axis, sizes)
+			c.fail(diag.BadDimension, "cannot split the %d elements of axis %d into %v", size, axis, sizes)
 		}
 		if c.err == nil && c.wants(i) {
 			c.resultAt(i, c.part(strconv.Itoa(i), x, axis, start, n))
@@ -131,7 +131,7 @@ func convertSplit(c *call) {
 		start += n
 	}
 	if c.err == nil && start != size {
-		c.fail(source.CodeDims, "cannot split the %d elements of axis %d into %v", size, axis, sizes)
+		c.fail(diag.BadDimension, "cannot split the %d elements of axis %d into %v", size, axis, sizes)
 	}
 }
 
@@ -155,7 +155,7 @@ func convertSlice(c *call) {
 		}
 		axis := c.axis(axes[i], len(c.shape(0)), 0)
 		if c.err == nil && (steps[i] == 0 || steps[i] == math.MinInt64 || slices.Contains(axes[:i], axes[i])) {
-			c.fail(source.CodeAttr, "axis %d is repeated, or its step is 0", axes[i])
+			c.fail(diag.BadAttribute, "axis %d is repeated, or its step is 0", axes[i])
 		}
 		if c.err != nil {
 			return
@@ -235,7 +235,7 @@ func convertExpand(c *call) {
 		return
 	}
 	shape, err := walk.Broadcast(c.shape(0), want)
-	if c.wrap(source.CodeShape, err); err != nil {
+	if c.wrap(diag.OperandShapes, err); err != nil {
 		return
 	}
 	if slices.Equal(shape, c.shape(0)) {
@@ -248,7 +248,7 @@ func convertExpand(c *call) {
 // repeat broadcasts to a shape.
 func (c *call) repeat(suffix string, x *ir.Node, shape []int) *ir.Node {
 	if err := ir.CheckShape(shape); err != nil {
-		c.fail(source.CodeDims, "%v", err)
+		c.fail(diag.BadDimension, "%v", err)
 	}
 	if c.err == nil && elems(shape) == 0 {
 		return c.empty(x.Type.Format, shape)
@@ -260,7 +260,7 @@ func (c *call) repeat(suffix string, x *ir.Node, shape []int) *ir.Node {
 func convertTile(c *call) {
 	times, x := c.size(1, "the repetitions"), c.arg(0)
 	if c.err == nil && len(times) != len(x.Type.Shape) {
-		c.fail(source.CodeShape, "%d repetitions for %d axes", len(times), len(x.Type.Shape))
+		c.fail(diag.OperandShapes, "%d repetitions for %d axes", len(times), len(x.Type.Shape))
 	}
 	if c.err != nil {
 		return
@@ -274,7 +274,7 @@ func convertTile(c *call) {
 		return
 	}
 	n, err := c.b.Tile(c.place(""), x, times)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }
 
@@ -285,7 +285,7 @@ func convertDepthToSpace(c *call) {
 	case "CRD":
 		order = build.CRD
 	default:
-		c.fail(source.CodeAttr, "mode %s is neither DCR nor CRD", quote(mode))
+		c.fail(diag.BadAttribute, "mode %s is neither DCR nor CRD", quote(mode))
 	}
 	c.blocks((*build.Builder).DepthToSpace, order)
 }
@@ -300,6 +300,6 @@ func (c *call) blocks(f func(*build.Builder, build.Place, *ir.Node, int, build.B
 		return
 	}
 	n, err := f(c.b, c.place(""), x, int(min(max(size, 0), maxAttr)), order)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }

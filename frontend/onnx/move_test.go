@@ -5,7 +5,7 @@ package onnx
 import (
 	"testing"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 )
 
 // moveCases join, cut, pad and reorder.
@@ -65,19 +65,19 @@ func TestMoves(t *testing.T) { compareCases(t, moveCases(), "testdata/move.golde
 func moveErrors() []badCase {
 	x := vi("x", 2, 3)
 	return []badCase{
-		{"concat shapes", source.CodeShape, "join 2x3 and 2x2", single(13, x, nd("Concat", "x c", "y", aInt("axis", 0)),
+		{"concat shapes", diag.OperandShapes, "join 2x3 and 2x2", single(13, x, nd("Concat", "x c", "y", aInt("axis", 0)),
 			ft("c", d(2, 2)))},
-		{"split sizes", source.CodeDims, "3 elements of axis 1 into [1 1]", chain(13, x, []pb{it("s", 1, 1)},
+		{"split sizes", diag.BadDimension, "3 elements of axis 1 into [1 1]", chain(13, x, []pb{it("s", 1, 1)},
 			nd("Split", "x s", "a b", aInt("axis", 1)), nd("Add", "a b", "y"))},
-		{"slice of nothing", source.CodeDims, "no elements", single(13, x, nd("Slice", "x f t", "y"), it("f", 2),
+		{"slice of nothing", diag.BadDimension, "no elements", single(13, x, nd("Slice", "x f t", "y"), it("f", 2),
 			it("t", 9))},
-		{"gather beyond", source.CodeCompute, "index 2 is outside", single(13, x, nd("Gather", "x i", "y"), it("i", 2))},
-		{"pad mode", source.CodeAttr, `"mirror" is not supported`, single(13, x, nd("Pad", "x p", "y",
+		{"gather beyond", diag.ConstantExpression, "index 2 is outside", single(13, x, nd("Gather", "x i", "y"), it("i", 2))},
+		{"pad mode", diag.BadAttribute, `"mirror" is not supported`, single(13, x, nd("Pad", "x p", "y",
 			aStr("mode", "mirror")), it("p", 0, 1, 0, 1))},
-		{"pad far", source.CodeAttr, "needs more elements", single(13, x, nd("Pad", "x p", "y", aStr("mode", "reflect")),
+		{"pad far", diag.BadAttribute, "needs more elements", single(13, x, nd("Pad", "x p", "y", aStr("mode", "reflect")),
 			it("p", 0, 3, 0, 0))},
-		{"expand shape", source.CodeShape, "2x3", single(13, x, nd("Expand", "x s", "y"), it("s", 4, 1, 2))},
-		{"blocks", source.CodeShape, "do not divide the channels", single(13, vi("x", 1, 6, 2, 2),
+		{"expand shape", diag.OperandShapes, "2x3", single(13, x, nd("Expand", "x s", "y"), it("s", 4, 1, 2))},
+		{"blocks", diag.OperandShapes, "do not divide the channels", single(13, vi("x", 1, 6, 2, 2),
 			nd("DepthToSpace", "x", "y", aInt("blocksize", 2)))},
 	}
 }

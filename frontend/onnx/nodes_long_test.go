@@ -194,7 +194,7 @@ func (c *nodeCase) load() (g *ir.Graph, live []*tensor, err error) {
 			return g, live, nil
 		}
 		switch diag.CodeOf(err) {
-		case source.CodeDynamic, source.CodeNotConst, source.CodeDims, source.CodeCompute, source.CodeQuantForm, "L0306":
+		case diag.DataDependent, diag.NotConstant, diag.BadDimension, diag.ConstantExpression, diag.QuantForm, "L0306":
 		default:
 			return nil, nil, err
 		}

@@ -5,7 +5,7 @@ package onnx
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -116,7 +116,7 @@ func (c *call) alike(from int) {
 	for i := from; i < len(c.in) && c.err == nil; i++ {
 		a, b := c.in[from].dtype, c.in[i].dtype
 		if storage(a) != storage(b) && !(isFloat(storage(a)) && isFloat(storage(b))) {
-			c.fail(source.CodeDType, "operands of type %s and %s", dtypeName(a), dtypeName(b))
+			c.fail(diag.BadElementType, "operands of type %s and %s", dtypeName(a), dtypeName(b))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func convertBinary(o *ir.Op, attrs any) func(*call) {
 
 func convertWhere(c *call) {
 	if c.in[0].dtype != dtypeBool {
-		c.fail(source.CodeDType, "its condition %s holds %s, truth values are needed", quote(c.in[0].name),
+		c.fail(diag.BadElementType, "its condition %s holds %s, truth values are needed", quote(c.in[0].name),
 			dtypeName(c.in[0].dtype))
 	}
 	c.alike(1)
@@ -158,13 +158,13 @@ func convertShift(c *call) {
 		o = whole.ShiftRight
 		if storage(c.in[0].dtype) == ir.U64 && c.err == nil {
 			n, err := c.b.ShiftRight(c.place(""), a, c.arg(1))
-			c.wrap(source.CodeShape, err)
+			c.wrap(diag.OperandShapes, err)
 			c.b.MarkUnsigned(n)
 			c.result(n)
 			return
 		}
 	default:
-		c.fail(source.CodeAttr, "direction %s is neither LEFT nor RIGHT", quote(d))
+		c.fail(diag.BadAttribute, "direction %s is neither LEFT nor RIGHT", quote(d))
 	}
 	c.result(c.emit("", o, nil, a, c.arg(1)))
 }

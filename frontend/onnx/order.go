@@ -20,21 +20,21 @@ func (im *importer) order(fr *frame, g *graph) (live []bool, err error) {
 	made := make(defs, len(g.nodes)+len(g.inits)+len(g.inputs))
 	for i := range g.inits {
 		if _, twice := made[g.inits[i].name]; twice {
-			return nil, diag.New(source.CodeDuplicate, "", "initializer %s is defined twice", quote(g.inits[i].name))
+			return nil, diag.New(diag.DuplicateName, "", "initializer %s is defined twice", quote(g.inits[i].name))
 		}
 		made[g.inits[i].name] = initial
 	}
 	inputs := make(map[string]bool, len(g.inputs))
 	for _, v := range g.inputs {
 		if inputs[v.name] || v.name == "" {
-			return nil, diag.New(source.CodeDuplicate, "", "input %s is defined twice or has no name", quote(v.name))
+			return nil, diag.New(diag.DuplicateName, "", "input %s is defined twice or has no name", quote(v.name))
 		}
 		inputs[v.name], made[v.name] = true, initial
 	}
 	for i := range g.nodes {
 		for _, o := range g.nodes[i].out {
 			if _, twice := made[o]; twice && o != "" {
-				return nil, diag.New(source.CodeDuplicate, im.at(fr, &g.nodes[i]), "its result %s is defined twice", quote(o))
+				return nil, diag.New(diag.DuplicateName, im.at(fr, &g.nodes[i]), "its result %s is defined twice", quote(o))
 			}
 			if o != "" {
 				made[o] = i
@@ -83,7 +83,7 @@ func (o *orderer) defined(reader int, name string) error {
 	case !ok && o.fr.outer.find(name) != nil:
 		return nil
 	case !ok:
-		e := diag.New(source.CodeUndefined, where, "reads %s, which no node, input or initializer defines", quote(name))
+		e := diag.New(diag.UndefinedValue, where, "reads %s, which no node, input or initializer defines", quote(name))
 		if near := source.Near(name, sortedKeys(made)); near != "" {
 			e = e.WithHint("did you mean %s?", quote(near))
 		}
@@ -91,9 +91,9 @@ func (o *orderer) defined(reader int, name string) error {
 	case at < reader:
 		return nil
 	case o.reaches(at, reader):
-		return diag.New(source.CodeCycle, where, "stands on a cycle: it needs %s, which needs its own result", quote(name))
+		return diag.New(diag.ModelCycle, where, "stands on a cycle: it needs %s, which needs its own result", quote(name))
 	}
-	return diag.New(source.CodeOrder, where, "reads %s, which a later node defines", quote(name)).
+	return diag.New(diag.ReadBeforeDefined, where, "reads %s, which a later node defines", quote(name)).
 		WithHint("sort the nodes topologically")
 }
 
@@ -128,14 +128,14 @@ func (o *orderer) findLive() (live []bool, err error) {
 	for _, out := range g.outputs {
 		at, ok := made[out.name]
 		if !ok && o.fr.outer.find(out.name) == nil {
-			e := diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(out.name))
+			e := diag.New(diag.UndefinedValue, "", "output %s is computed by no node", quote(out.name))
 			if near := source.Near(out.name, sortedKeys(made)); near != "" {
 				e = e.WithHint("did you mean %s?", quote(near))
 			}
 			return nil, e
 		}
 		if outputs[out.name] {
-			return nil, diag.New(source.CodeDuplicate, "", "output %s is listed twice", quote(out.name))
+			return nil, diag.New(diag.DuplicateName, "", "output %s is listed twice", quote(out.name))
 		}
 		outputs[out.name] = true
 		if ok && at != initial {

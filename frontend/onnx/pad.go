@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -17,7 +17,7 @@ func convertPad(c *call) {
 	before, after, value := c.padding()
 	mode := c.string("mode", "constant")
 	if c.err == nil && !slices.Contains([]string{"constant", "edge", "reflect", "wrap"}, mode) {
-		c.fail(source.CodeAttr, "mode %s is not supported", quote(mode)).Hint = "use constant, edge, reflect or wrap"
+		c.fail(diag.BadAttribute, "mode %s is not supported", quote(mode)).Hint = "use constant, edge, reflect or wrap"
 	}
 	x := c.arg(0)
 	for axis := range before {
@@ -35,12 +35,12 @@ func (c *call) padding() (before, after []int, value float64) {
 	value = float64(c.float("value", 0))
 	if !c.byAttrs(11, "pads", "value") {
 		if list, value = nil, 0; !c.has(1) {
-			c.fail(source.CodeArity, "has no pads")
+			c.fail(diag.OperandCount, "has no pads")
 			return nil, nil, 0
 		}
 		for _, v := range c.list(1, "the pads") {
 			if v > maxAttr || v < -maxAttr {
-				c.fail(source.CodeAttr, "pads by %d, beyond the limit of %d", v, maxAttr)
+				c.fail(diag.BadAttribute, "pads by %d, beyond the limit of %d", v, maxAttr)
 				return nil, nil, 0
 			}
 			list = append(list, int(v))
@@ -58,7 +58,7 @@ func (c *call) padding() (before, after []int, value float64) {
 		}
 	}
 	if c.err == nil && len(list) != 2*len(axes) {
-		c.fail(source.CodeAttr, "%d pads for %d axes, each takes two", len(list), len(axes))
+		c.fail(diag.BadAttribute, "%d pads for %d axes, each takes two", len(list), len(axes))
 	}
 	before, after = make([]int, rank), make([]int, rank)
 	for i, v := range axes {
@@ -74,7 +74,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	size := x.Type.Shape[axis]
 	first, last := max(-before, 0), size-max(-after, 0)
 	if last <= first {
-		c.fail(source.CodeDims, "keeps nothing of axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
+		c.fail(diag.BadDimension, "keeps nothing of axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
 		return nil
 	}
 	if last-first < size {
@@ -87,7 +87,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	if mode == "constant" {
 		v, ok := build.PadValue(x, value)
 		if !ok {
-			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
+			c.fail(diag.UnsupportedForm, "pads whole numbers by %.0f, which float32 does not hold", value)
 		}
 		return c.emit("pad", move.Pad, &move.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	}
@@ -100,7 +100,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	}
 	index, ok := build.PadPlaces(size, before, after, edge)
 	if !ok {
-		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size,
+		c.fail(diag.BadAttribute, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size,
 			axis, before, after, mode)
 		return nil
 	}

@@ -3,7 +3,7 @@
 package onnx
 
 import (
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/norm"
 )
@@ -11,7 +11,7 @@ import (
 // operand reads a value with its scale and zero point, inputs i to i+2, as real numbers.
 func (c *call) operand(i int, axis int64) (*value, *scheme) {
 	if !c.has(i) {
-		c.fail(source.CodeArity, "input %d is missing", i)
+		c.fail(diag.OperandCount, "input %d is missing", i)
 		return &value{dtype: 1}, &scheme{scales: []float32{1}, axis: -1}
 	}
 	s := c.linearScheme(i+1, c.shape(i), axis, c.in[i].dtype)
@@ -62,7 +62,7 @@ func convertQLinearMatMul(c *call) {
 // convertQGemm: alpha*A*B + C, float where no scale of the result is given.
 func convertQGemm(c *call) {
 	if c.float("alpha", 1) != 1 && c.has(6) {
-		c.fail(source.CodeQuantForm, "has alpha %g, which changes the scale of C", c.float("alpha", 1))
+		c.fail(diag.QuantForm, "has alpha %g, which changes the scale of C", c.float("alpha", 1))
 	}
 	axis := int64(1)
 	if c.int("transB", 0) != 0 {
@@ -108,7 +108,7 @@ func convertQLinearSoftmax(c *call) {
 // convertQLinearConcat: scale and zero point of the result, then parts with theirs.
 func convertQLinearConcat(c *call) {
 	if len(c.in)%3 != 2 {
-		c.fail(source.CodeArity, "has %d inputs; two for the result and three for each part are needed", len(c.in))
+		c.fail(diag.OperandCount, "has %d inputs; two for the result and three for each part are needed", len(c.in))
 		return
 	}
 	var parts []*value
@@ -123,7 +123,7 @@ func convertQLinearConcat(c *call) {
 func convertQLinearPool(convert func(*call)) func(*call) {
 	return func(c *call) {
 		if c.int("channels_last", 0) != 0 {
-			c.fail(source.CodeQuantForm, "has channels_last = 1; images with channels first are supported")
+			c.fail(diag.QuantForm, "has channels_last = 1; images with channels first are supported")
 		}
 		convertQLinearUnary(convert)(c)
 	}

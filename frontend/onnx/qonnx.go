@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/pointwise"
@@ -46,7 +46,7 @@ func (c *call) roundingMode(def string) format.Round {
 			return r.round
 		}
 	}
-	c.fail(source.CodeAttr, "rounding_mode %s is unknown", quote(mode))
+	c.fail(diag.BadAttribute, "rounding_mode %s is unknown", quote(mode))
 	return format.RoundEven
 }
 
@@ -57,7 +57,7 @@ func (c *call) integer(i int, what string, lo, hi float64) int64 {
 		return 0
 	}
 	if len(v) == 0 || slices.Max(v) != slices.Min(v) || v[0] != math.Trunc(v[0]) || v[0] < lo || v[0] > hi {
-		c.fail(source.CodeQuantForm, "has %s %v; one integer from %g to %g is supported", what, v[:min(len(v), 4)], lo, hi)
+		c.fail(diag.QuantForm, "has %s %v; one integer from %g to %g is supported", what, v[:min(len(v), 4)], lo, hi)
 		return 0
 	}
 	return int64(v[0])
@@ -94,14 +94,14 @@ func (c *call) broadcastScales(s *scheme, shape []int) {
 			continue
 		}
 		if axis >= 0 || at < 0 || shape[at] != d {
-			c.fail(source.CodeQuantForm, "has scales of shape %s for %s; one, or one for each index of an axis, is supported",
+			c.fail(diag.QuantForm, "has scales of shape %s for %s; one, or one for each index of an axis, is supported",
 				ir.ShapeString(given), ir.ShapeString(shape))
 			return
 		}
 		axis = at
 	}
 	if c.in[1].dtype != 1 && c.whole(1) {
-		c.fail(source.CodeDType, "its scale %s holds no floats", quote(c.in[1].name))
+		c.fail(diag.BadElementType, "its scale %s holds no floats", quote(c.in[1].name))
 		return
 	}
 	s.scales = nil
@@ -143,7 +143,7 @@ func convertTrunc(c *call) {
 	s := &scheme{axis: -1, ints: format.Fixed{Signed: true, Round: c.roundingMode("FLOOR")}}
 	c.broadcastScales(s, c.shape(0))
 	if zero := c.integer(2, "the zero point", -1<<31, 1<<31); zero != 0 {
-		c.fail(source.CodeQuantForm, "has the zero point %d; without one it is supported", zero)
+		c.fail(diag.QuantForm, "has the zero point %d; without one it is supported", zero)
 	}
 	in := c.integer(3, "the bit width of the input", 1, 32)
 	if len(c.in) > 5 {
@@ -152,7 +152,7 @@ func convertTrunc(c *call) {
 	}
 	out := c.integer(4, "the bit width", 1, 31)
 	if c.err == nil && out > in {
-		c.fail(source.CodeQuantForm, "makes %d bits of %d", out, in)
+		c.fail(diag.QuantForm, "makes %d bits of %d", out, in)
 	}
 	s.ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
 	half := c.emit("drop", pointwise.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
@@ -172,7 +172,7 @@ func (c *call) truncTo(s *scheme, in int64) {
 	}
 	ratio := float32(to) / s.scales[0]
 	if e, ok := format.Log2(ratio); !ok || e < 0 || e > int(in) || float32(to) != s.scales[0]*ratio {
-		c.fail(source.CodeQuantForm, "goes from scale %g to %g; the ratio must be a power of two, 1 or more", s.scales[0], to)
+		c.fail(diag.QuantForm, "goes from scale %g to %g; the ratio must be a power of two, 1 or more", s.scales[0], to)
 		return
 	}
 	s.scales = []float32{float32(to)}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
@@ -28,7 +28,7 @@ func (c *call) quantChannels() {
 	zero, signed := c.integer(2, "the zero point", -1<<31, 1<<31), c.int("signed", 1) != 0
 	narrow := c.int("narrow", 0) != 0
 	if c.err == nil && zero != 0 {
-		c.fail(source.CodeQuantForm, "has the zero point %d beside widths or scales of channels; 0 is supported", zero).Hint =
+		c.fail(diag.QuantForm, "has the zero point %d beside widths or scales of channels; 0 is supported", zero).Hint =
 			"give all channels one width and one scale, or no zero point"
 	}
 	codes, axis := c.codesAlong()
@@ -40,7 +40,7 @@ func (c *call) quantChannels() {
 		q := &codes[i]
 		switch {
 		case q.bits == 1 && signed:
-			c.fail(source.CodeQuantForm, "has signed channels of one bit, the sign, with widths or scales of their own").Hint =
+			c.fail(diag.QuantForm, "has signed channels of one bit, the sign, with widths or scales of their own").Hint =
 				"give them 2 bits, or take BipolarQuant with one scale for all"
 			return
 		case q.bits == 1 && narrow:
@@ -63,7 +63,7 @@ func (c *call) quantChannels() {
 		all.W = max(all.W, int(q.bits)+drop)
 	}
 	if all.W > mostWidth {
-		c.fail(source.CodeQuantForm, "has codes of %d bits, counted in their least scale; up to %d are supported", all.W,
+		c.fail(diag.QuantForm, "has codes of %d bits, counted in their least scale; up to %d are supported", all.W,
 			mostWidth).Hint = "bring the scales closer together, or take bits from the coarsest channels"
 		return
 	}
@@ -103,11 +103,11 @@ func (c *call) codesAlong() (codes []codeOf, axis int) {
 		e, power := format.Log2(s)
 		switch {
 		case w != math.Trunc(w) || w < 0 || w > mostWidth:
-			c.fail(source.CodeQuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
+			c.fail(diag.QuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
 		case !(s > 0) || s > 3e38:
-			c.fail(source.CodeQuantScale, "has the scale %g; scales are positive finite numbers", s)
+			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", s)
 		case !power:
-			c.fail(source.CodeQuantForm, "gives channels or elements of a computed value their own widths or scales, among "+
+			c.fail(diag.QuantForm, "gives channels or elements of a computed value their own widths or scales, among "+
 				"them the scale %g, which is no power of two", s).Hint =
 				"make the scales of activations powers of two, or give them one width and one scale"
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -27,7 +27,7 @@ func (c *call) spread(i int, shape []int) func(at int) float64 {
 	for k := len(given) - 1; k >= 0 && c.err == nil; k-- {
 		at := len(shape) - len(given) + k
 		if at < 0 || given[k] != 1 && given[k] != shape[at] {
-			c.fail(source.CodeShape, "input %d has shape %s, which does not broadcast to %s", i, ir.ShapeString(given),
+			c.fail(diag.OperandShapes, "input %d has shape %s, which does not broadcast to %s", i, ir.ShapeString(given),
 				ir.ShapeString(shape))
 			break
 		}
@@ -77,7 +77,7 @@ func (c *call) quantEach() bool {
 	shape := c.shape(0)
 	s := &scheme{axis: -1, scales: []float32{1}, ints: format.Fixed{Signed: true}}
 	if s.zero = c.integer(2, "the zero point", -1<<31, 1<<31); s.zero != 0 && scales {
-		c.fail(source.CodeQuantForm, "has the zero point %d beside scales of elements; 0 is supported", s.zero)
+		c.fail(diag.QuantForm, "has the zero point %d beside scales of elements; 0 is supported", s.zero)
 	}
 	codes := c.codesEach(s.zero, shape)
 	if c.err != nil {
@@ -93,7 +93,7 @@ func (c *call) quantEach() bool {
 		}
 	}
 	if s.ints.W > mostWidth {
-		c.fail(source.CodeQuantForm, tooFine, s.ints.W, mostWidth)
+		c.fail(diag.QuantForm, tooFine, s.ints.W, mostWidth)
 		return true
 	}
 	n := c.decode(c.in[0].name, s, codes, shape)
@@ -117,9 +117,9 @@ func (c *call) codesEach(zero int64, shape []int) []int64 {
 		w, s := width(i), float32(scale(i))
 		switch {
 		case w != math.Trunc(w) || w < 0 || w > mostWidth:
-			c.fail(source.CodeQuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
+			c.fail(diag.QuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
 		case !(s > 0) || s > 3e38:
-			c.fail(source.CodeQuantScale, "has the scale %g; scales are positive finite numbers", s)
+			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", s)
 		case w == 0:
 			codes[i] = zero
 		case w == 1 && a.Signed: // +1 and -1, as BipolarQuant
@@ -148,10 +148,10 @@ func (c *call) commonScale(s *scheme, codes []int64, shape []int) []int64 {
 		case power && e < mostWidth:
 			out[i] = q << e
 		case power:
-			c.fail(source.CodeQuantForm, tooFine, e+2, mostWidth)
+			c.fail(diag.QuantForm, tooFine, e+2, mostWidth)
 			return nil
 		default:
-			c.fail(source.CodeQuantForm, "has scales of elements from %g to %g whose ratios are no powers of two", least,
+			c.fail(diag.QuantForm, "has scales of elements from %g to %g whose ratios are no powers of two", least,
 				slices.Max(c.elements(1))).Hint = "give each output channel one scale, or make all scales powers of two"
 			return nil
 		}

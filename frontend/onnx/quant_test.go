@@ -209,8 +209,10 @@ func TestQuantRefused(t *testing.T) {
 	s, z := ft("s", nil, 0.07), i8("z", nil, 3)
 	scales := ft("m", d(12), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 	for _, c := range []struct {
-		name, code, text string
-		model            testModel
+		name  string
+		code  diag.Code
+		text  string
+		model testModel
 	}{
 		{"dynamic", "L0253", "DynamicQuantizeMatMul", chain(13, x, []pb{i8("w", d(12, 2), byteRamp(24)...), s},
 			msNode("DynamicQuantizeMatMul", "x w s", "y"))},

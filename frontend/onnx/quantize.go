@@ -4,7 +4,6 @@ package onnx
 
 import (
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -69,7 +68,7 @@ type refused struct {
 
 // refused fails operations that are known and cannot be supported: the first node of each, which stands for the others.
 func (c *call) refused(name string) bool {
-	tables := map[string][]refusal{source.CodeQuantRefused: quantRefusals(), source.CodeOp: classicRefusals()}
+	tables := map[diag.Code][]refusal{diag.QuantRefused: quantRefusals(), diag.UnsupportedOps: classicRefusals()}
 	for code, list := range tables {
 		for _, r := range list {
 			if r.op != name {
@@ -94,7 +93,7 @@ func (c *call) quantized(n *ir.Node, s *scheme, dtype int64, suffix string) {
 		return
 	}
 	if s.axis >= 0 {
-		c.fail(source.CodeQuantForm, "gives each channel of a computed value a scale of its own; one scale is supported").
+		c.fail(diag.QuantForm, "gives each channel of a computed value a scale of its own; one scale is supported").
 			Hint = "quantize activations per tensor, weights per channel"
 		return
 	}
@@ -121,7 +120,7 @@ func (s *scheme) dtype() int64 {
 // precise refuses divisions in other types than float32.
 func (c *call) precise() {
 	if c.int("precision", 0) > 1 {
-		c.fail(source.CodeAttr, "attribute precision asks for a division in another type than float")
+		c.fail(diag.BadAttribute, "attribute precision asks for a division in another type than float")
 	}
 }
 
@@ -152,7 +151,7 @@ func convertQuantize(c *call) {
 func (c *call) elements(i int) []float64 {
 	v, ok := build.Floats(c.data(i))
 	if c.err == nil && !ok {
-		c.fail(source.CodeCompute, "input %d (%s) cannot be read", i, quote(c.in[i].name))
+		c.fail(diag.ConstantExpression, "input %d (%s) cannot be read", i, quote(c.in[i].name))
 	}
 	return v
 }
@@ -177,7 +176,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 	case c.err != nil:
 	case v.constant():
 		if isFloat(storage(v.dtype)) {
-			c.fail(source.CodeDType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
+			c.fail(diag.BadElementType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
 			return out
 		}
 		if v.clip != nil {
@@ -185,7 +184,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 			t.ints = v.clip.ints
 			s = &t
 		} else if got, want := c.codes(v.dtype), s; c.err == nil && got.ints != want.ints {
-			c.fail(source.CodeDType, "input %d (%s) holds %s, its zero point is of another type", i, quote(v.name),
+			c.fail(diag.BadElementType, "input %d (%s) holds %s, its zero point is of another type", i, quote(v.name),
 				dtypeName(v.dtype))
 			return out
 		}
@@ -195,7 +194,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 	case v.quant != nil && v.quant.within(s):
 		out.node = v.node
 	case isFloat(storage(v.dtype)):
-		c.fail(source.CodeDType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
+		c.fail(diag.BadElementType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
 	default:
 		out.node = c.decodedAtRun(c.arg(i), s)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
 
@@ -90,7 +89,7 @@ const (
 // limit refuses more than most of something.
 func limit(what string, n, most int) error {
 	if n > most {
-		return diag.New(source.CodeLimit, "", "%d %s, the limit is %d", n, what, most)
+		return diag.New(diag.ModelLimit, "", "%d %s, the limit is %d", n, what, most)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"lathe/frontend/recurrent"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/move"
@@ -35,7 +35,7 @@ func (c *call) Now(part string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node 
 		return nil
 	}
 	n, err := c.b.Evaluate(c.place(part), o, attrs, args...)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	return n
 }
 
@@ -136,7 +136,7 @@ func (l *layer) before(d int) recurrent.State { return recurrent.State{H: l.h[d]
 // expand writes all directions out in time.
 func (l *layer) expand(cells []*recurrent.Cell) {
 	if n := l.steps * len(l.dirs); n > recurrent.MaxSteps {
-		l.fail(source.CodeLimit, recurrent.TooLong, n, recurrent.MaxSteps).Hint = recurrent.Shorter
+		l.fail(diag.ModelLimit, recurrent.TooLong, n, recurrent.MaxSteps).Hint = recurrent.Shorter
 		return
 	}
 	xs := recurrent.Steps(l, l.data(0), l.lead())
@@ -164,15 +164,15 @@ func (l *layer) sizes() {
 	case "bidirectional":
 		l.dirs = []string{"forward", "reverse"}
 	default:
-		c.fail(source.CodeAttr, "direction %s is neither forward, reverse nor bidirectional", quote(d))
+		c.fail(diag.BadAttribute, "direction %s is neither forward, reverse nor bidirectional", quote(d))
 	}
 	if l.batchFirst = c.int("layout", 0) != 0; l.batchFirst && c.opset < 14 {
-		c.fail(source.CodeAttr, "layout is an attribute since operator set 14, and the model states set %d", c.opset)
+		c.fail(diag.BadAttribute, "layout is an attribute since operator set 14, and the model states set %d", c.opset)
 	}
 	x, r := c.shape(0), c.shape(2)
 	n, gates := len(l.dirs), len(l.gates)
 	if len(r) != 3 || len(x) != 3 {
-		c.fail(source.CodeShape, "its input is %s and its recurrent weights are %s, three axes each are needed",
+		c.fail(diag.OperandShapes, "its input is %s and its recurrent weights are %s, three axes each are needed",
 			ir.ShapeString(x), ir.ShapeString(r))
 		return
 	}
@@ -181,7 +181,7 @@ func (l *layer) sizes() {
 		l.steps, l.batch = x[1], x[0]
 	}
 	if h := c.int("hidden_size", int64(l.hidden)); h != int64(l.hidden) {
-		c.fail(source.CodeShape, "hidden_size is %d, its recurrent weights have %d columns", h, l.hidden)
+		c.fail(diag.OperandShapes, "hidden_size is %d, its recurrent weights have %d columns", h, l.hidden)
 	}
 	state := []int{n, l.batch, l.hidden}
 	if l.batchFirst {
@@ -191,7 +191,7 @@ func (l *layer) sizes() {
 		state, state, {n, 3 * l.hidden}}
 	for i, name := range strings.Fields("X W R B sequence_lens initial_h initial_c P") {
 		if c.has(i) && !slices.Equal(c.shape(i), wants[i]) {
-			c.fail(source.CodeShape, "%s has shape %s, %s is needed", name, ir.ShapeString(c.shape(i)),
+			c.fail(diag.OperandShapes, "%s has shape %s, %s is needed", name, ir.ShapeString(c.shape(i)),
 				ir.ShapeString(wants[i]))
 		}
 	}
@@ -206,7 +206,7 @@ func (l *layer) ends() []int {
 	full := true
 	for _, v := range l.list(4, "sequence_lens") {
 		if v < 1 || v > int64(l.steps) {
-			l.fail(source.CodeAttr, "sequence_lens holds %d, lengths must be 1 to %d", v, l.steps)
+			l.fail(diag.BadAttribute, "sequence_lens holds %d, lengths must be 1 to %d", v, l.steps)
 		}
 		out, full = append(out, int(v)), full && v == int64(l.steps)
 	}
@@ -321,7 +321,7 @@ func (l *layer) functions() (out []recurrent.Function, standard, relu []bool) {
 		}
 	}
 	if len(names) != need {
-		l.fail(source.CodeAttr, "names %d activations, %d directions need %d", len(names), len(l.dirs), need)
+		l.fail(diag.BadAttribute, "names %d activations, %d directions need %d", len(names), len(l.dirs), need)
 	}
 	alphas, betas := l.floats("activation_alpha"), l.floats("activation_beta")
 	var known []string
@@ -331,7 +331,7 @@ func (l *layer) functions() (out []recurrent.Function, standard, relu []bool) {
 	for _, name := range names {
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		if i < 0 {
-			e := l.fail(source.CodeAttr, "activation %s is not known", quote(name))
+			e := l.fail(diag.BadAttribute, "activation %s is not known", quote(name))
 			e.Hint = "known are " + strings.Join(known, ", ")
 			return nil, nil, nil
 		}

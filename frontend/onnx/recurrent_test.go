@@ -237,18 +237,19 @@ func TestRecurrentRefused(t *testing.T) {
 	}
 	x := vi("x", 4, 1, 3)
 	for _, c := range []badCase{
-		{"direction", source.CodeAttr, "bidirectional", rnn(x, "", nil, aStr("direction", "backward"))},
-		{"hidden size", source.CodeShape, "hidden_size is 3", rnn(x, "", nil, aInt("hidden_size", 3))},
-		{"weights", source.CodeShape, "1x2x5 is needed", rnn(vi("x", 4, 1, 5), "", nil)},
-		{"bias", source.CodeShape, "B has shape 1x2", rnn(x, " b", []pb{ft("b", d(1, 2))})},
-		{"axes", source.CodeShape, "three axes", rnn(vi("x", 4, 3), "", nil)},
-		{"length", source.CodeAttr, "1 to 4", rnn(x, " _ l", []pb{head("l", 6, 1).str(9, "\x05\x00\x00\x00")})},
-		{"lengths", source.CodeDynamic, "sequence_lens", chain(14, x, []pb{w, rw}, nd("ReduceSum", "x", "s", aInt("keepdims",
+		{"direction", diag.BadAttribute, "bidirectional", rnn(x, "", nil, aStr("direction", "backward"))},
+		{"hidden size", diag.OperandShapes, "hidden_size is 3", rnn(x, "", nil, aInt("hidden_size", 3))},
+		{"weights", diag.OperandShapes, "1x2x5 is needed", rnn(vi("x", 4, 1, 5), "", nil)},
+		{"bias", diag.OperandShapes, "B has shape 1x2", rnn(x, " b", []pb{ft("b", d(1, 2))})},
+		{"axes", diag.OperandShapes, "three axes", rnn(vi("x", 4, 3), "", nil)},
+		{"length", diag.BadAttribute, "1 to 4", rnn(x, " _ l", []pb{head("l", 6, 1).str(9, "\x05\x00\x00\x00")})},
+		{"lengths", diag.DataDependent, "sequence_lens", chain(14, x, []pb{w, rw}, nd("ReduceSum", "x", "s", aInt("keepdims",
 			0)), nd("Cast", "s", "i", aInt("to", 6)), nd("Reshape", "i o", "l"), nd("RNN", "x w r _ l", "y")).with(it("o", 1))},
-		{"layout", source.CodeAttr, "operator set 14", single(7, x, nd("RNN", "x w r", "y", aInt("layout", 1)), w, rw)},
-		{"steps", source.CodeLimit, fmt.Sprint(recurrent.MaxSteps), rnn(vi("x", recurrent.MaxSteps+1, 2, 3), "", nil)},
-		{"activation", source.CodeAttr, "Softsign", rnn(x, "", nil, pb(nil).str(1, "activations").int(20, 8).str(9, "Gelu"))},
-		{"activations", source.CodeAttr, "need 1", rnn(x, "", nil, pb(nil).str(1, "activations").int(20, 8).str(9,
+		{"layout", diag.BadAttribute, "operator set 14", single(7, x, nd("RNN", "x w r", "y", aInt("layout", 1)), w, rw)},
+		{"steps", diag.ModelLimit, fmt.Sprint(recurrent.MaxSteps), rnn(vi("x", recurrent.MaxSteps+1, 2, 3), "", nil)},
+		{"activation", diag.BadAttribute, "Softsign", rnn(x, "", nil, pb(nil).str(1, "activations").int(20, 8).str(9,
+			"Gelu"))},
+		{"activations", diag.BadAttribute, "need 1", rnn(x, "", nil, pb(nil).str(1, "activations").int(20, 8).str(9,
 			"Tanh").str(9, "Tanh"))},
 	} {
 		_, err := Parse("m.onnx", c.model.bytes(), source.Options{})

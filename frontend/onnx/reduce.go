@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/move"
@@ -119,7 +119,7 @@ func (c *call) reduce(r reduction, x *ir.Node, axes []int) {
 	}
 	if r.o == nil {
 		n, err := c.b.Reduce(c.place(""), r.by, x, axes, !drop)
-		c.wrap(source.CodeShape, err)
+		c.wrap(diag.OperandShapes, err)
 		c.result(n)
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 )
 
 const resizeAttrs = "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value " +
@@ -49,10 +49,10 @@ func convertResize(c *call) {
 		}
 		c.keepRatio(&a)
 	default:
-		c.fail(source.CodeArity, "has neither scales nor sizes")
+		c.fail(diag.OperandCount, "has neither scales nor sizes")
 	}
 	if c.err == nil && (len(a.Sizes) != len(a.Axes) || a.Scales != nil && len(a.Scales) != len(a.Axes)) {
-		c.fail(source.CodeAttr, "%d sizes or scales for %d axes", max(len(a.Sizes), len(a.Scales)), len(a.Axes))
+		c.fail(diag.BadAttribute, "%d sizes or scales for %d axes", max(len(a.Sizes), len(a.Scales)), len(a.Axes))
 	}
 	if c.err == nil {
 		c.resized(a)
@@ -62,12 +62,12 @@ func convertResize(c *call) {
 // crop reads the region of interest: where it begins on each axis, then where it ends.
 func (c *call) crop(a *build.ResizeAttrs) {
 	if !c.has(1) {
-		c.fail(source.CodeArity, "tf_crop_and_resize needs a region of interest")
+		c.fail(diag.OperandCount, "tf_crop_and_resize needs a region of interest")
 		return
 	}
 	region, n := c.numbers(1, "the region of interest"), len(a.Axes)
 	if c.err == nil && len(region) != 2*n {
-		c.fail(source.CodeAttr, "the region of interest has %d numbers for %d axes", len(region), n)
+		c.fail(diag.BadAttribute, "the region of interest has %d numbers for %d axes", len(region), n)
 		return
 	}
 	for i := range region[:len(region)/2] {
@@ -100,7 +100,8 @@ func (c *call) keepRatio(a *build.ResizeAttrs) {
 	if policy == "not_smaller" {
 		factor = 0
 	} else if policy != "not_larger" {
-		c.fail(source.CodeAttr, "keep_aspect_ratio_policy is %s; it may be stretch, not_larger or not_smaller", quote(policy))
+		c.fail(diag.BadAttribute, "keep_aspect_ratio_policy is %s; it may be stretch, not_larger or not_smaller",
+			quote(policy))
 		return
 	}
 	for i, axis := range a.Axes {
@@ -143,6 +144,6 @@ func (c *call) resized(a build.ResizeAttrs) {
 		return
 	}
 	n, err := c.b.Resize(c.place(""), x, a)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }

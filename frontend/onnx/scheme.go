@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -108,7 +108,7 @@ func (c *call) decode(name string, s *scheme, codes []int64, shape []int) *ir.No
 		data = ir.FloatBlob(data.Floats())
 	}
 	n, err := c.b.Stored(name, data, shape, build.Unsaid(shape))
-	if c.wrap(source.CodeDims, err); err != nil {
+	if c.wrap(diag.BadDimension, err); err != nil {
 		return nil
 	}
 	n.Attrs.(*ir.Const).Own = own
@@ -133,7 +133,7 @@ func (c *call) codes(dtype int64) scheme {
 			return scheme{ints: format.Fixed{W: t.w, Signed: t.signed}, axis: -1}
 		}
 	}
-	c.fail(source.CodeQuantType, "has codes of type %s; integers of 4, 8, 16 and 32 bits are supported", dtypeName(dtype))
+	c.fail(diag.QuantType, "has codes of type %s; integers of 4, 8, 16 and 32 bits are supported", dtypeName(dtype))
 	return scheme{axis: -1, ints: format.Fixed{W: 8}}
 }
 
@@ -150,7 +150,7 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 		return &s
 	}
 	if c.whole(at) || len(scale) == 0 {
-		c.fail(source.CodeDType, "its scale %s holds no floats", quote(c.in[at].name))
+		c.fail(diag.BadElementType, "its scale %s holds no floats", quote(c.in[at].name))
 		return &s
 	}
 	c.setScales(&s, scale, shape, axis)
@@ -162,9 +162,9 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 	switch {
 	case c.err != nil:
 	case !ok || len(zero) == 0:
-		c.fail(source.CodeDType, "its zero point %s holds no integers", quote(c.in[at+1].name))
+		c.fail(diag.BadElementType, "its zero point %s holds no integers", quote(c.in[at+1].name))
 	case slices.Max(zero) != slices.Min(zero):
-		c.fail(source.CodeQuantForm, "has zero points that differ between channels (%d to %d)", slices.Min(zero),
+		c.fail(diag.QuantForm, "has zero points that differ between channels (%d to %d)", slices.Min(zero),
 			slices.Max(zero)).Hint = "quantize weights symmetrically"
 	default:
 		s.zero = zero[0]
@@ -176,7 +176,8 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 func (c *call) oneShape(at int) {
 	scale, zero := c.shape(at), c.shape(at+1)
 	if c.err == nil && !slices.Equal(scale, zero) && (elems(scale) != 1 || elems(zero) != 1) {
-		c.fail(source.CodeShape, "its zero point %s has shape %s, its scale %s", quote(c.in[at+1].name), ir.ShapeString(zero),
+		c.fail(diag.OperandShapes, "its zero point %s has shape %s, its scale %s", quote(c.in[at+1].name),
+			ir.ShapeString(zero),
 			ir.ShapeString(scale))
 	}
 }
@@ -186,7 +187,7 @@ func (c *call) setScales(s *scheme, scales []float64, shape []int, axis int64) {
 	for _, v := range scales {
 		f := float32(v)
 		if !(f > 0) || f > 3e38 {
-			c.fail(source.CodeQuantScale, "has the scale %g; scales are positive finite numbers", v)
+			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", v)
 			s.scales = []float32{1}
 			return
 		}
@@ -198,6 +199,6 @@ func (c *call) setScales(s *scheme, scales []float64, shape []int, axis int64) {
 	}
 	s.axis = c.axis(axis, len(shape), 0)
 	if c.err == nil && shape[s.axis] != len(s.scales) {
-		c.fail(source.CodeShape, "has %d scales for axis %d of %s", len(s.scales), s.axis, ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "has %d scales for axis %d of %s", len(s.scales), s.axis, ir.ShapeString(shape))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
@@ -59,7 +58,7 @@ func convertSize(c *call) { c.result(c.whole64("size", nil, int64(elems(c.shape(
 // convertConstant reads the one attribute of Constant that is present.
 func convertConstant(c *call) {
 	if len(c.n.attrs) != 1 {
-		c.fail(source.CodeAttr, "has %d attributes instead of one", len(c.n.attrs))
+		c.fail(diag.BadAttribute, "has %d attributes instead of one", len(c.n.attrs))
 		return
 	}
 	switch a := &c.n.attrs[0]; a.name {
@@ -90,9 +89,9 @@ func convertFill(c *call) {
 	one := c.number(0, "value")
 	if a := c.attr("value", kindTensor); a != nil {
 		b, err := a.t.blob(&c.ext)
-		c.wrap(source.CodeCompute, err)
+		c.wrap(diag.ConstantExpression, err)
 		if c.err == nil && b.Len() != 1 {
-			c.fail(source.CodeAttr, "attribute value has %d elements instead of one", b.Len())
+			c.fail(diag.BadAttribute, "attribute value has %d elements instead of one", b.Len())
 		}
 		one = c.made("value", b, nil)
 	}
@@ -100,7 +99,7 @@ func convertFill(c *call) {
 		return
 	}
 	if n := elems(shape); n > maxMade {
-		c.fail(source.CodeLimit, "a constant of %d elements is too large, the limit is %d", n, maxMade)
+		c.fail(diag.ModelLimit, "a constant of %d elements is too large, the limit is %d", n, maxMade)
 		return
 	}
 	c.result(c.repeat("", one, shape))
@@ -118,7 +117,7 @@ func convertRange(c *call) {
 	}
 	n := math.Ceil((limit - start) / delta)
 	if !(n <= maxSmall) { // NaN too
-		c.fail(source.CodeLimit, "a range of %s elements, the limit is %d", diag.Number(n, -1), maxSmall)
+		c.fail(diag.ModelLimit, "a range of %s elements, the limit is %d", diag.Number(n, -1), maxSmall)
 		return
 	}
 	shape := []int{max(0, int(n))}
@@ -144,11 +143,11 @@ func convertEyeLike(c *call) {
 	typ := storage(c.int("dtype", c.in[0].dtype))
 	switch {
 	case len(shape) != 2:
-		c.fail(source.CodeShape, "takes a matrix, not %s", ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "takes a matrix, not %s", ir.ShapeString(shape))
 	case typ == "":
-		c.fail(source.CodeDType, "makes elements of type %s, which is not supported", dtypeName(c.int("dtype", 0)))
+		c.fail(diag.BadElementType, "makes elements of type %s, which is not supported", dtypeName(c.int("dtype", 0)))
 	case elems(shape) > maxMade:
-		c.fail(source.CodeLimit, "a constant of %d elements is too large, the limit is %d", elems(shape), maxMade)
+		c.fail(diag.ModelLimit, "a constant of %d elements is too large, the limit is %d", elems(shape), maxMade)
 	}
 	if c.err != nil {
 		return
@@ -173,11 +172,11 @@ func (c *call) perm(rank int) []int {
 	sorted := slices.Sorted(slices.Values(perm))
 	for i, p := range sorted {
 		if i != p {
-			c.fail(source.CodeAttr, "%v is not a permutation of %d axes", perm, rank)
+			c.fail(diag.BadAttribute, "%v is not a permutation of %d axes", perm, rank)
 		}
 	}
 	if len(perm) != rank {
-		c.fail(source.CodeAttr, "%v is not a permutation of %d axes", perm, rank)
+		c.fail(diag.BadAttribute, "%v is not a permutation of %d axes", perm, rank)
 	}
 	return perm
 }
@@ -224,7 +223,7 @@ func (c *call) sliceArgs() (starts, ends, axes, steps []int64) {
 		}
 	}
 	if !given[0] || !given[1] || old && len(c.in) > 1 {
-		c.fail(source.CodeArity, "has no starts or no ends: they are attributes up to operator set 9, inputs from 10 on, "+
+		c.fail(diag.OperandCount, "has no starts or no ends: they are attributes up to operator set 9, inputs from 10 on, "+
 			"and the model states set %d", c.opset)
 	}
 	n := len(lists[0])
@@ -238,7 +237,7 @@ func (c *call) sliceArgs() (starts, ends, axes, steps []int64) {
 	}
 	for _, l := range lists {
 		if c.err == nil && len(l) != n {
-			c.fail(source.CodeArity, "starts, ends, axes and steps have %d, %d, %d and %d entries", len(lists[0]),
+			c.fail(diag.OperandCount, "starts, ends, axes and steps have %d, %d, %d and %d entries", len(lists[0]),
 				len(lists[1]), len(lists[2]), len(lists[3]))
 		}
 	}
@@ -249,7 +248,7 @@ func (c *call) sliceArgs() (starts, ends, axes, steps []int64) {
 func convertReshape(c *call) {
 	want := c.list(1, "the shape")
 	if c.err == nil && len(want) > maxRank {
-		c.fail(source.CodeLimit, "%d dimensions, the limit is %d", len(want), maxRank)
+		c.fail(diag.ModelLimit, "%d dimensions, the limit is %d", len(want), maxRank)
 	}
 	in, allowZero := c.shape(0), c.int("allowzero", 0) != 0
 	shape, open, rest := make([]int, 0, maxRank), -1, elems(in)
@@ -262,7 +261,7 @@ func convertReshape(c *call) {
 		case d == -1 && open < 0:
 			open, d = i, 1
 		case d < 0 || d > ir.MaxElems || d == 0 && !allowZero:
-			c.fail(source.CodeDims, "cannot reshape %s to %v", ir.ShapeString(in), want)
+			c.fail(diag.BadDimension, "cannot reshape %s to %v", ir.ShapeString(in), want)
 			return
 		}
 		if d > 0 {
@@ -274,7 +273,7 @@ func convertReshape(c *call) {
 		shape[open] = rest
 	}
 	if err := ir.CheckShape(shape); err != nil || elems(shape) != elems(in) {
-		c.fail(source.CodeShape, "cannot reshape %s to %v", ir.ShapeString(in), want)
+		c.fail(diag.OperandShapes, "cannot reshape %s to %v", ir.ShapeString(in), want)
 	}
 	c.view(shape)
 }
@@ -301,13 +300,13 @@ func (c *call) axes(more bool) (set map[int]bool, given bool) {
 		rank += len(list)
 	}
 	if c.err == nil && rank > maxRank {
-		c.fail(source.CodeLimit, "%d dimensions, the limit is %d", rank, maxRank)
+		c.fail(diag.ModelLimit, "%d dimensions, the limit is %d", rank, maxRank)
 	}
 	set = map[int]bool{}
 	for _, v := range list[:min(len(list), maxRank)] {
 		axis := c.axis(v, rank, 0)
 		if set[axis] {
-			c.fail(source.CodeAttr, "axis %d is given twice", v)
+			c.fail(diag.BadAttribute, "axis %d is given twice", v)
 		}
 		set[axis] = true
 	}
@@ -321,7 +320,7 @@ func convertSqueeze(c *call) {
 	for i, d := range in {
 		switch {
 		case drop[i] && d != 1:
-			c.fail(source.CodeShape, "cannot drop axis %d of %s", i, ir.ShapeString(in))
+			c.fail(diag.OperandShapes, "cannot drop axis %d of %s", i, ir.ShapeString(in))
 		case drop[i] || !given && d == 1:
 		default:
 			shape = append(shape, d)
@@ -334,7 +333,7 @@ func convertUnsqueeze(c *call) {
 	in := c.shape(0)
 	set, given := c.axes(true)
 	if !given {
-		c.fail(source.CodeArity, "has no axes")
+		c.fail(diag.OperandCount, "has no axes")
 	}
 	shape := make([]int, 0, len(in)+len(set))
 	for i, next := 0, 0; c.err == nil && i < len(in)+len(set); i++ {
@@ -362,7 +361,7 @@ func convertIdentity(c *call) {
 // convertDropout passes input 0 on; its second result is a mask of what is kept, which is everything.
 func convertDropout(c *call) {
 	if c.has(2) && c.scalar(2, "training_mode") != 0 {
-		c.fail(source.CodeForm, "is in training mode").WithHint("export the model after model.eval()")
+		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("export the model after model.eval()")
 	}
 	convertIdentity(c)
 	if c.wants(1) && c.err == nil {
@@ -382,7 +381,7 @@ func convertCast(c *call) {
 	}
 	typ := storage(to)
 	if typ == "" || to == dtypeUint4 || to == dtypeInt4 {
-		c.fail(source.CodeDType, "converts to %s, which is not supported", dtypeName(to))
+		c.fail(diag.BadElementType, "converts to %s, which is not supported", dtypeName(to))
 	}
 	n := c.arg(0)
 	switch {

@@ -3,7 +3,6 @@
 package onnx
 
 import (
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
 
@@ -16,7 +15,7 @@ func decodeSubgraph(f *field) (*graph, error) {
 		return nil, err
 	}
 	if sub.depth > 2+3*maxSubgraphs {
-		return nil, diag.New(source.CodeLimit, "", "graphs stand more than %d deep in each other", maxSubgraphs).
+		return nil, diag.New(diag.ModelLimit, "", "graphs stand more than %d deep in each other", maxSubgraphs).
 			WithNote("at byte %d", f.at)
 	}
 	return decodeGraph(sub)

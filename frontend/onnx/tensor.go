@@ -86,7 +86,7 @@ func decodeTensor(m message, t *tensor) error {
 			t.dtype, err = f.integer()
 		case 4, 5, 7, 10, 11:
 			if t.typed != 0 && t.typed != f.num {
-				return t.fail(source.CodePayload, "has data in the fields %d and %d", t.typed, f.num)
+				return t.fail(diag.TensorData, "has data in the fields %d and %d", t.typed, f.num)
 			}
 			t.typed, t.packed = f.num, f.sub.buf
 			t.chunks++
@@ -106,7 +106,7 @@ func decodeTensor(m message, t *tensor) error {
 		return err
 	}
 	if err := ir.CheckShape(t.dims); err != nil {
-		return t.fail(source.CodeDims, "%v", err)
+		return t.fail(diag.BadDimension, "%v", err)
 	}
 	return t.checkPayload()
 }
@@ -123,7 +123,7 @@ func (t *tensor) decodeDims(f *field) error {
 }
 
 // fail makes an error about the tensor.
-func (t *tensor) fail(code, msg string, args ...any) *diag.Error {
+func (t *tensor) fail(code diag.Code, msg string, args ...any) *diag.Error {
 	name := quote(t.name)
 	if t.name == "" {
 		name = "without a name"
@@ -134,14 +134,14 @@ func (t *tensor) fail(code, msg string, args ...any) *diag.Error {
 // checkPayload compares the length of fixed-width data with the shape; it reads no data.
 func (t *tensor) checkPayload() error {
 	if t.hasRaw && (t.typed != 0 || t.external) || t.typed != 0 && t.external {
-		return t.fail(source.CodePayload, "has data in more than one place")
+		return t.fail(diag.TensorData, "has data in more than one place")
 	}
 	typ := storage(t.dtype)
 	if typ == "" {
 		return nil
 	}
 	if t.typed != 0 && t.typed != dtypes[t.dtype].field {
-		return t.fail(source.CodePayload, "of type %s has its data in field %d", dtypeName(t.dtype), t.typed)
+		return t.fail(diag.TensorData, "of type %s has its data in field %d", dtypeName(t.dtype), t.typed)
 	}
 	if t.hasRaw {
 		return t.checkLength(len(t.raw))
@@ -179,7 +179,7 @@ func (t *tensor) unpack(data []byte) []byte {
 
 func (t *tensor) checkLength(n int) error {
 	if want := t.bytes(); n != want {
-		return t.fail(source.CodePayload, "has %d bytes of data, %s of %s need %d", n, ir.ShapeString(t.dims),
+		return t.fail(diag.TensorData, "has %d bytes of data, %s of %s need %d", n, ir.ShapeString(t.dims),
 			dtypeName(t.dtype), want).WithHint("the file is cut off or was written wrongly: export the model again")
 	}
 	return nil
@@ -189,7 +189,7 @@ func (t *tensor) checkLength(n int) error {
 func (t *tensor) blob(ext *externals) (*ir.Blob, error) {
 	typ := storage(t.dtype)
 	if typ == "" {
-		return nil, t.fail(source.CodeDType, "has elements of type %s, which is not supported", dtypeName(t.dtype))
+		return nil, t.fail(diag.BadElementType, "has elements of type %s, which is not supported", dtypeName(t.dtype))
 	}
 	data := t.raw
 	var err error
@@ -279,17 +279,17 @@ func (e *externals) read(t *tensor) ([]byte, error) {
 		return nil, err
 	}
 	if e.dir == "" {
-		return nil, t.fail(source.CodeExternal, "has its data in the file %q, but the model is not a file", location)
+		return nil, t.fail(diag.ExternalData, "has its data in the file %q, but the model is not a file", location)
 	}
 	data, ok := e.files[location]
 	if !ok {
 		if data, err = e.open(location); err != nil {
-			return nil, t.fail(source.CodeExternal, "has its data in the file %q: %v", location, err)
+			return nil, t.fail(diag.ExternalData, "has its data in the file %q: %v", location, err)
 		}
 		e.files[location] = data
 	}
 	if offset > len(data) || length > len(data)-offset {
-		return nil, t.fail(source.CodeExternal, "needs %d bytes at offset %d of %q, which has %d", length, offset, location,
+		return nil, t.fail(diag.ExternalData, "needs %d bytes at offset %d of %q, which has %d", length, offset, location,
 			len(data))
 	}
 	return data[offset : offset+length], nil
@@ -352,7 +352,7 @@ func (t *tensor) where() (location string, offset, length int, err error) {
 		return err
 	})
 	if err == nil && location == "" {
-		err = t.fail(source.CodeExternal, "has external data without a location")
+		err = t.fail(diag.ExternalData, "has external data without a location")
 	}
 	return location, offset, length, err
 }
@@ -360,7 +360,7 @@ func (t *tensor) where() (location string, offset, length int, err error) {
 func (t *tensor) decimal(key string, val []byte) (int, error) {
 	v, err := strconv.ParseUint(string(val[:min(len(val), 32)]), 10, 64)
 	if err != nil || v > math.MaxInt {
-		return 0, t.fail(source.CodeExternal, "has the %s %q, which is not a byte count", key, val[:min(len(val), 32)])
+		return 0, t.fail(diag.ExternalData, "has the %s %q, which is not a byte count", key, val[:min(len(val), 32)])
 	}
 	return int(v), nil
 }

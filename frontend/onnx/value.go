@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -46,7 +45,7 @@ func (im *importer) load(v *value) (*ir.Node, error) {
 		return v.node, nil
 	}
 	if v.tensor == nil {
-		return nil, diag.New(source.CodeUndefined, "", "value %s has no producer", quote(v.name))
+		return nil, diag.New(diag.UndefinedValue, "", "value %s has no producer", quote(v.name))
 	}
 	data, err := v.tensor.blob(&im.ext)
 	if err != nil {
@@ -122,7 +121,7 @@ func checkOwn(n *ir.Node) error {
 		return nil
 	}
 	if axis, ok := format.ScaleAxis(t.Format); ok && axis > 0 {
-		return diag.New(source.CodeQuantForm, "", "constant %s has scales along an axis that is not that of output channels",
+		return diag.New(diag.QuantForm, "", "constant %s has scales along an axis that is not that of output channels",
 			quote(n.Name)).WithHint("quantize the weights per tensor or per output channel")
 	}
 	return nil
@@ -139,15 +138,15 @@ func (c *call) fixed(i int, what string) *ir.Node {
 	v := c.in[i]
 	if !v.constant() {
 		if c.known(v.node) {
-			c.fail(source.CodeLimit, "%s (%s) is too large", what, quote(v.name))
+			c.fail(diag.ModelLimit, "%s (%s) is too large", what, quote(v.name))
 		} else {
-			c.fail(source.CodeDynamic, "%s (%s) is computed at run time, it must be constant", what, quote(v.name))
+			c.fail(diag.DataDependent, "%s (%s) is computed at run time, it must be constant", what, quote(v.name))
 		}
 		return nil
 	}
 	n := c.arg(i)
 	if c.err == nil && n.Type.Elems() > maxSmall {
-		c.fail(source.CodeLimit, "%s (%s) is too large", what, quote(v.name))
+		c.fail(diag.ModelLimit, "%s (%s) is too large", what, quote(v.name))
 	}
 	if c.err != nil {
 		return nil
@@ -180,7 +179,7 @@ func (c *call) list(i int, what string) []int64 {
 	}
 	v, ok := build.Ints(n)
 	if !ok || len(n.Type.Shape) > 1 {
-		c.fail(source.CodeDType, "%s must be a list of integers, not %s of %s", what, ir.ShapeString(n.Type.Shape),
+		c.fail(diag.BadElementType, "%s must be a list of integers, not %s of %s", what, ir.ShapeString(n.Type.Shape),
 			dtypeName(c.in[i].dtype))
 		return nil
 	}
@@ -195,7 +194,7 @@ func (c *call) numbers(i int, what string) []float64 {
 	}
 	v, ok := build.Floats(n)
 	if !ok {
-		c.fail(source.CodeDynamic, "%s cannot be read", what)
+		c.fail(diag.DataDependent, "%s cannot be read", what)
 	}
 	return v
 }
@@ -207,7 +206,7 @@ func (c *call) scalar(i int, what string) float64 {
 		return 0
 	}
 	if len(v) != 1 {
-		c.fail(source.CodeShape, "%s has shape %s, it must be one number", what, ir.ShapeString(c.shape(i)))
+		c.fail(diag.OperandShapes, "%s has shape %s, it must be one number", what, ir.ShapeString(c.shape(i)))
 		return 0
 	}
 	return v[0]
@@ -217,7 +216,7 @@ func (c *call) scalar(i int, what string) float64 {
 func (c *call) size(i int, what string) []int {
 	list := c.list(i, what)
 	if len(list) > maxRank {
-		c.fail(source.CodeLimit, "%s has %d dimensions, the limit is %d", what, len(list), maxRank)
+		c.fail(diag.ModelLimit, "%s has %d dimensions, the limit is %d", what, len(list), maxRank)
 		return nil
 	}
 	shape := make([]int, len(list))
@@ -225,7 +224,7 @@ func (c *call) size(i int, what string) []int {
 		shape[k] = int(v)
 	}
 	if err := ir.CheckShape(shape); err != nil && c.err == nil {
-		c.fail(source.CodeDims, "%v", err)
+		c.fail(diag.BadDimension, "%v", err)
 	}
 	return shape
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 )
 
 // withFunctions is the model with functions of the domain "local".
@@ -242,22 +243,22 @@ func nestedErrors() []badCase {
 		return chain(13, x, []pb{yes("c", 1)}, nd("If", "c", "y", then, aGraph("else_branch", "e", nd("Relu", "x", "e"))))
 	}
 	return []badCase{
-		{"recursion", source.CodeRecursion, `function "Loop" calls itself`, chain(18, x, nil, local("Loop", "x", "y")).
+		{"recursion", diag.RecursiveFunction, `function "Loop" calls itself`, chain(18, x, nil, local("Loop", "x", "y")).
 			withFunctions(loop, round)},
-		{"expansion", source.CodeLimit, "grow to more than", chain(18, x, nil, local("FV", "x",
+		{"expansion", diag.ModelLimit, "grow to more than", chain(18, x, nil, local("FV", "x",
 			"y")).withFunctions(grow...)},
-		{"function inputs", source.CodeArity, "takes 1 inputs", chain(18, x, nil, local("F0", "x x",
+		{"function inputs", diag.OperandCount, "takes 1 inputs", chain(18, x, nil, local("F0", "x x",
 			"y")).withFunctions(grow[0])},
-		{"function undefined", source.CodeUndefined, `"q"`, call(fn("F", "a", "b", "", []pb{nd("Relu", "q", "b")}), "F")},
-		{"function operation", source.CodeOp, `Nothing: at "y.b"`, call(fn("F", "a", "b", "", []pb{nd("Nothing",
+		{"function undefined", diag.UndefinedValue, `"q"`, call(fn("F", "a", "b", "", []pb{nd("Relu", "q", "b")}), "F")},
+		{"function operation", diag.UnsupportedOps, `Nothing: at "y.b"`, call(fn("F", "a", "b", "", []pb{nd("Nothing",
 			"a", "b")}), "F")},
-		{"if computed", source.CodeDynamic, "the condition", chain(13, x, []pb{ft("z", nil, 0)}, nd("ReduceSum", "x", "s",
+		{"if computed", diag.DataDependent, "the condition", chain(13, x, []pb{ft("z", nil, 0)}, nd("ReduceSum", "x", "s",
 			aInt("keepdims", 0)), nd("Greater", "s z", "c"), nd("If", "c", "y", aGraph("then_branch", "t", nd("Exp",
 			"x", "t")),
 			aGraph("else_branch", "e", nd("Relu", "x", "e"))))},
-		{"if undefined", source.CodeUndefined, `"q"`, branch(aGraph("then_branch", "t", nd("Relu", "q", "t")))},
-		{"if without branch", source.CodeAttr, "then_branch", chain(13, x, []pb{yes("c", 1)}, nd("If", "c", "y"))},
-		{"nesting", source.CodeLimit, "deep in each other", branch(deep)},
+		{"if undefined", diag.UndefinedValue, `"q"`, branch(aGraph("then_branch", "t", nd("Relu", "q", "t")))},
+		{"if without branch", diag.BadAttribute, "then_branch", chain(13, x, []pb{yes("c", 1)}, nd("If", "c", "y"))},
+		{"nesting", diag.ModelLimit, "deep in each other", branch(deep)},
 	}
 }
 

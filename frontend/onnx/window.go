@@ -4,7 +4,7 @@ package onnx
 
 import (
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/reduce"
@@ -18,9 +18,9 @@ func (c *call) spatial() int {
 	rank := len(c.shape(0))
 	switch {
 	case rank > 5 || rank == 5 && !c.volume:
-		c.fail(source.CodeSpatial, "has %d spatial axes (%s); one or two are supported", rank-2, ir.ShapeString(c.shape(0)))
+		c.fail(diag.SpatialAxes, "has %d spatial axes (%s); one or two are supported", rank-2, ir.ShapeString(c.shape(0)))
 	case rank < 3:
-		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
+		c.fail(diag.OperandShapes, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
 	}
 	return rank - 2
 }
@@ -75,12 +75,12 @@ func (c *call) window(kernel []int) geometry.Window {
 	w.CeilMode = c.int("ceil_mode", 0) != 0
 	for _, list := range [][]int{w.Kernel, w.Strides, w.Dilations} {
 		if c.err == nil && len(list) != rank {
-			c.fail(source.CodeAttr, "kernel_shape %v, strides %v and dilations %v do not fit %d spatial axes", w.Kernel,
+			c.fail(diag.BadAttribute, "kernel_shape %v, strides %v and dilations %v do not fit %d spatial axes", w.Kernel,
 				w.Strides, w.Dilations, rank)
 		}
 		for _, v := range list {
 			if v < 1 {
-				c.fail(source.CodeAttr, "kernel_shape %v, strides %v and dilations %v must be positive", w.Kernel, w.Strides,
+				c.fail(diag.BadAttribute, "kernel_shape %v, strides %v and dilations %v must be positive", w.Kernel, w.Strides,
 					w.Dilations)
 			}
 		}
@@ -104,11 +104,11 @@ func (c *call) pads(w *geometry.Window) []int {
 		}
 		pads = c.ints("pads")
 		if c.err == nil && len(pads) != 2*rank {
-			c.fail(source.CodeAttr, "pads %v do not fit %d spatial axes", pads, rank)
+			c.fail(diag.BadAttribute, "pads %v do not fit %d spatial axes", pads, rank)
 		}
 		for _, p := range pads {
 			if p < 0 {
-				c.fail(source.CodeForm, "pads %v: negative pads, which crop, are not supported", pads)
+				c.fail(diag.UnsupportedForm, "pads %v: negative pads, which crop, are not supported", pads)
 			}
 		}
 	case "VALID":
@@ -117,7 +117,7 @@ func (c *call) pads(w *geometry.Window) []int {
 			windows := (in + w.Strides[i] - 1) / w.Strides[i]
 			total := max((windows-1)*w.Strides[i]+(w.Kernel[i]-1)*w.Dilations[i]+1-in, 0)
 			if total > maxAttr {
-				c.fail(source.CodeLimit, "auto_pad asks for %d elements of padding, the limit is %d", total, maxAttr)
+				c.fail(diag.ModelLimit, "auto_pad asks for %d elements of padding, the limit is %d", total, maxAttr)
 			}
 			pads[i], pads[i+rank] = total/2, total-total/2
 			if auto == "SAME_LOWER" {
@@ -125,7 +125,7 @@ func (c *call) pads(w *geometry.Window) []int {
 			}
 		}
 	default:
-		c.fail(source.CodeAttr, "auto_pad is %s; it may be NOTSET, SAME_UPPER, SAME_LOWER or VALID", quote(auto))
+		c.fail(diag.BadAttribute, "auto_pad is %s; it may be NOTSET, SAME_UPPER, SAME_LOWER or VALID", quote(auto))
 	}
 	return pads
 }
@@ -147,7 +147,7 @@ func convertConvTranspose(c *call) {
 		a.OutputPadding = c.ints("output_padding")
 	}
 	if a.Groups < 1 || a.Groups > maxAttr || c.err == nil && len(a.OutputPadding) != rank {
-		c.fail(source.CodeAttr, "group is %d, output_padding %v for %d spatial axes", a.Groups, a.OutputPadding, rank)
+		c.fail(diag.BadAttribute, "group is %d, output_padding %v for %d spatial axes", a.Groups, a.OutputPadding, rank)
 	}
 	x, weights := c.data(0), c.weight(1, "the weights")
 	if c.err != nil {
@@ -162,7 +162,7 @@ func convertConvTranspose(c *call) {
 		return
 	}
 	n, err := c.b.ConvTranspose(c.place(""), x, weights, bias, a)
-	c.wrap(source.CodeShape, err)
+	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }
 
@@ -176,7 +176,7 @@ func (c *call) transposedPads(a *build.ConvTransposeAttrs, kernel []int) {
 	}
 	spatial := c.shape(0)[2:]
 	if want != nil && len(want) != len(spatial) {
-		c.fail(source.CodeAttr, "output_shape %v does not fit %d spatial axes", want, len(spatial))
+		c.fail(diag.BadAttribute, "output_shape %v does not fit %d spatial axes", want, len(spatial))
 		return
 	}
 	for i, in := range spatial {
@@ -206,7 +206,7 @@ func convertConv(c *call) {
 	a := &sum.ConvAttrs{Window: c.window(kernel)}
 	group := c.int("group", 1)
 	if group < 1 || group > maxAttr {
-		c.fail(source.CodeAttr, "group is %d", group)
+		c.fail(diag.BadAttribute, "group is %d", group)
 	}
 	a.Groups = int(group)
 	args := []*ir.Node{c.data(0), c.weight(1, "the weights")}
@@ -218,13 +218,13 @@ func convertConv(c *call) {
 
 func convertBatchNorm(c *call) {
 	if c.int("training_mode", 0) != 0 {
-		c.fail(source.CodeForm, "is in training mode").WithHint("export the model after model.eval()")
+		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("export the model after model.eval()")
 	}
 	if c.int("spatial", 1) != 1 {
-		c.fail(source.CodeForm, "spatial=0, statistics for each element, is not supported")
+		c.fail(diag.UnsupportedForm, "spatial=0, statistics for each element, is not supported")
 	}
 	if len(c.shape(0)) < 2 {
-		c.fail(source.CodeShape, "needs batch and channels, its input is %s", ir.ShapeString(c.shape(0)))
+		c.fail(diag.OperandShapes, "needs batch and channels, its input is %s", ir.ShapeString(c.shape(0)))
 	}
 	args := []*ir.Node{c.data(0)}
 	for i, what := range [...]string{"the scales", "the biases", "the means", "the variances"} {
@@ -243,12 +243,12 @@ func (c *call) fullWindows(w *geometry.Window) {
 		before, span := w.Pads[i], in+w.Pads[i]+w.Pads[i+len(w.Kernel)]-(k-1)*d-1
 		// The first window reaches the image with element ceil(before/d), at a position below d.
 		if before > 0 && ((before+d-1)/d >= k || d > in) {
-			c.fail(source.CodeForm, "pads %v: a window lies in the padding alone", w.Pads)
+			c.fail(diag.UnsupportedForm, "pads %v: a window lies in the padding alone", w.Pads)
 			return
 		}
 		last := span / s * s // the last window that ceil_mode does not add; it holds its own start
 		if last-before >= in {
-			c.fail(source.CodeForm, "pads %v: a window lies in the padding alone", w.Pads)
+			c.fail(diag.UnsupportedForm, "pads %v: a window lies in the padding alone", w.Pads)
 		}
 	}
 }

@@ -5,7 +5,6 @@ package onnx
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
 
@@ -30,7 +29,7 @@ type field struct {
 
 // broken is an error at a byte offset; the caller's layers add the file name.
 func broken(at int, msg string, args ...any) *diag.Error {
-	return diag.New(source.CodeBroken, "", msg, args...).WithNote("at byte %d", at)
+	return diag.New(diag.ModelBroken, "", msg, args...).WithNote("at byte %d", at)
 }
 
 // each calls visit for every field in order. Lengths are checked against the bytes left in this message.
@@ -94,7 +93,7 @@ func (f *field) text() (string, error) {
 		return "", err
 	}
 	if len(f.sub.buf) > maxName {
-		return "", diag.New(source.CodeLimit, "", "a name has %d bytes, the limit is %d", len(f.sub.buf), maxName).
+		return "", diag.New(diag.ModelLimit, "", "a name has %d bytes, the limit is %d", len(f.sub.buf), maxName).
 			WithNote("at byte %d", f.at)
 	}
 	return string(f.sub.buf), nil
@@ -111,7 +110,7 @@ func (f *field) want(t protowire.Type) error {
 // message reads a nested message.
 func (f *field) message() (message, error) {
 	if f.sub.depth > maxNesting {
-		return f.sub, diag.New(source.CodeLimit, "", "messages stand more than %d deep in each other", maxNesting).
+		return f.sub, diag.New(diag.ModelLimit, "", "messages stand more than %d deep in each other", maxNesting).
 			WithNote("at byte %d", f.at)
 	}
 	return f.sub, f.want(protowire.BytesType)

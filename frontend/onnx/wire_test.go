@@ -123,12 +123,12 @@ func TestBrokenFraming(t *testing.T) {
 		"nested long": with(ok, pb{0x0a, 0x05, 0x22, 0x7f, 0x00, 0x00, 0x00}),
 	} {
 		_, err := Parse("m.onnx", data, source.Options{})
-		if diag.CodeOf(err) != source.CodeBroken || !strings.Contains(err.Error(), "at byte ") {
+		if diag.CodeOf(err) != diag.ModelBroken || !strings.Contains(err.Error(), "at byte ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	long := with(ok, pb(nil).msg(1, pb(nil).str(3, strings.Repeat("n", maxName+1)).str(4, "Relu")))
-	if _, err := Parse("m.onnx", long, source.Options{}); diag.CodeOf(err) != source.CodeLimit {
+	if _, err := Parse("m.onnx", long, source.Options{}); diag.CodeOf(err) != diag.ModelLimit {
 		t.Errorf("long name: %v", err)
 	}
 }
@@ -137,8 +137,8 @@ func TestBrokenFraming(t *testing.T) {
 func TestNestedMessages(t *testing.T) {
 	for _, c := range []struct {
 		levels int
-		code   string
-	}{{maxNesting, ""}, {maxNesting + 1, source.CodeLimit}} {
+		code   diag.Code
+	}{{maxNesting, ""}, {maxNesting + 1, diag.ModelLimit}} {
 		var nested pb
 		for range c.levels {
 			nested = pb(nil).msg(1, nested)
@@ -163,7 +163,7 @@ func TestNestedMessages(t *testing.T) {
 		unread = pb(nil).msg(99, unread)
 	}
 	ok := single(13, vi("x", 2), nd("Relu", "x", "y"))
-	for code, inside := range map[string]pb{source.CodeLimit: pb(nil).msg(1, nd("If", "x", "z", branch)), "": unread} {
+	for code, inside := range map[diag.Code]pb{diag.ModelLimit: pb(nil).msg(1, nd("If", "x", "z", branch)), "": unread} {
 		if _, err := Parse("m.onnx", with(ok, inside), source.Options{}); diag.CodeOf(err) != code {
 			t.Errorf("want %q: %.300v", code, err)
 		}
@@ -238,7 +238,7 @@ func TestExternal(t *testing.T) {
 		}
 		g, err := Load(path, source.Options{})
 		if c.want != "" {
-			if diag.CodeOf(err) != source.CodeExternal || !strings.Contains(err.Error(), c.want) {
+			if diag.CodeOf(err) != diag.ExternalData || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: want %q in: %v", c.location, c.want, err)
 			}
 			continue
@@ -270,7 +270,7 @@ func TestBindings(t *testing.T) {
 	} {
 		g, err := Parse("m.onnx", two.bytes(), c.opts)
 		if err != nil {
-			if diag.CodeOf(err) != source.CodeBinding || !strings.Contains(err.Error(), c.want) {
+			if diag.CodeOf(err) != diag.BadBinding || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("want %q in: %v", c.want, err)
 			}
 		} else if got := ir.ShapeString(g.Out[0].Node.Type.Shape); got != c.want {

@@ -23,9 +23,6 @@ const (
 // maxShards bounds the files of one model.
 const maxShards = 10_000
 
-// CodeNoWeights is the error of a folder without weights that are read.
-const CodeNoWeights = "L0283"
-
 // OpenFolder reads the weights of a folder: model.safetensors, or the files that model.safetensors.index.json names. No
 // two tensors have the same name, and those of an index are exactly those of its files.
 func OpenFolder(dir string) ([]Tensor, error) {
@@ -54,14 +51,14 @@ var pickles = []string{".bin", ".pt", ".pth", ".ckpt", ".pkl"}
 func noWeights(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return diag.New(source.CodeOpen, dir, "cannot be read: %v", source.Reason(err))
+		return diag.New(diag.ModelOpen, dir, "cannot be read: %v", source.Reason(err))
 	}
-	e := diag.New(CodeNoWeights, filepath.Base(dir), "has no %s and no %s", singleName, indexName)
+	e := diag.New(diag.NoWeights, filepath.Base(dir), "has no %s and no %s", singleName, indexName)
 	for _, entry := range entries {
 		name := entry.Name()
 		switch ext := strings.ToLower(filepath.Ext(name)); {
 		case slices.Contains(pickles, ext):
-			return diag.New(CodeNoWeights, filepath.Base(dir), "has its weights in %s, a Python pickle, which is not read",
+			return diag.New(diag.NoWeights, filepath.Base(dir), "has its weights in %s, a Python pickle, which is not read",
 				source.Quote(name)).
 				WithHint("convert it once in Python: AutoModel.from_pretrained(folder).save_pretrained(folder), with the " +
 					"class that config.json names in place of AutoModel")
@@ -101,13 +98,13 @@ func openShards(dir, path string) ([]Tensor, error) {
 		f, err := Open(filepath.Join(dir, name))
 		if err != nil {
 			if !exists(filepath.Join(dir, name)) {
-				return nil, diag.New(source.CodeExternal, file.Base, "names the file %s, which is not there", source.Quote(name))
+				return nil, diag.New(diag.ExternalData, file.Base, "names the file %s, which is not there", source.Quote(name))
 			}
 			return nil, err
 		}
 		for _, t := range f.Tensors {
 			if other := seen[t.Name]; other != "" {
-				return nil, diag.New(source.CodeDuplicate, name, "tensor %s stands in %s, too", source.Quote(t.Name), other)
+				return nil, diag.New(diag.DuplicateName, name, "tensor %s stands in %s, too", source.Quote(t.Name), other)
 			}
 			seen[t.Name] = name
 		}
@@ -134,10 +131,10 @@ func shards(table *source.JSON) ([]string, error) {
 			continue
 		}
 		if !plain(name) {
-			return nil, e.Errorf(source.CodeExternal, "%s is not a plain name of a .safetensors file", source.Quote(name))
+			return nil, e.Errorf(diag.ExternalData, "%s is not a plain name of a .safetensors file", source.Quote(name))
 		}
 		if known[name] = true; len(known) > maxShards {
-			return nil, table.Errorf(source.CodeLimit, "names more than %d files", maxShards)
+			return nil, table.Errorf(diag.ModelLimit, "names more than %d files", maxShards)
 		}
 		names = append(names, name)
 	}
@@ -158,9 +155,9 @@ func agree(table *source.JSON, seen map[string]string) error {
 		name, _ := e.Str()
 		switch have, ok := seen[e.Key]; {
 		case !ok:
-			return e.Errorf(source.CodeUndefined, "tensor %s is not in %s", source.Quote(e.Key), name)
+			return e.Errorf(diag.UndefinedValue, "tensor %s is not in %s", source.Quote(e.Key), name)
 		case have != name:
-			return e.Errorf(source.CodeUndefined, "tensor %s is in %s, not in %s", source.Quote(e.Key), have, name)
+			return e.Errorf(diag.UndefinedValue, "tensor %s is in %s, not in %s", source.Quote(e.Key), have, name)
 		}
 		listed++
 	}
@@ -174,6 +171,6 @@ func agree(table *source.JSON, seen map[string]string) error {
 		}
 	}
 	slices.Sort(extra)
-	return table.Errorf(source.CodeUndefined, "does not name %d tensors of its files, such as %s", len(extra),
+	return table.Errorf(diag.UndefinedValue, "does not name %d tensors of its files, such as %s", len(extra),
 		source.Quote(extra[0]))
 }

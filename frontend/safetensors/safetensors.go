@@ -82,18 +82,18 @@ func Open(path string) (*File, error) {
 // hole, an overlap or a byte left over, and each is as long as shape and element type say.
 func Parse(base string, data []byte) (*File, error) {
 	if what, hint := source.LooksLike(data); what != "" {
-		return nil, diag.New(source.CodeBroken, base, "is not a safetensors file but %s", what).WithHint("%s", hint)
+		return nil, diag.New(diag.ModelBroken, base, "is not a safetensors file but %s", what).WithHint("%s", hint)
 	}
 	if len(data) < 8 {
-		return nil, diag.New(source.CodeBroken, base, "ends after %d bytes, within the length of its header", len(data))
+		return nil, diag.New(diag.ModelBroken, base, "ends after %d bytes, within the length of its header", len(data))
 	}
 	n := binary.LittleEndian.Uint64(data)
 	rest := data[8:]
 	switch {
 	case n > maxHeader:
-		return nil, diag.New(source.CodeLimit, base, "claims a header of %d bytes, at most %d are read", n, maxHeader)
+		return nil, diag.New(diag.ModelLimit, base, "claims a header of %d bytes, at most %d are read", n, maxHeader)
 	case n > uint64(len(rest)):
-		return nil, diag.New(source.CodeBroken, base, "has a header of %d bytes and ends after %d of them", n, len(rest))
+		return nil, diag.New(diag.ModelBroken, base, "has a header of %d bytes and ends after %d of them", n, len(rest))
 	}
 	header, err := source.ParseJSON(base, rest[:n])
 	if err != nil {
@@ -161,7 +161,7 @@ func tensor(e *source.JSON) (t Tensor, err error) {
 	}
 	d, ok := find(t.DType)
 	if !ok {
-		return t, v.Errorf(source.CodeDType, "the element type %s is unknown", source.Quote(t.DType))
+		return t, v.Errorf(diag.BadElementType, "the element type %s is unknown", source.Quote(t.DType))
 	}
 	if v, err = e.Need("shape"); err != nil {
 		return t, err
@@ -178,17 +178,17 @@ func tensor(e *source.JSON) (t Tensor, err error) {
 		return t, err
 	}
 	if len(ends) != 2 || ends[0] < 0 || ends[1] < ends[0] {
-		return t, v.Errorf(source.CodePayload, "%d are not begin and end", ends)
+		return t, v.Errorf(diag.TensorData, "%d are not begin and end", ends)
 	}
 	t.begin, t.end = uint64(ends[0]), uint64(ends[1])
 	high, size := bits.Mul64(elems, d.bits)
 	switch {
 	case high != 0:
-		return t, v.Errorf(source.CodeLimit, "the shape %s has too many elements", ir.ShapeString(t.Shape))
+		return t, v.Errorf(diag.ModelLimit, "the shape %s has too many elements", ir.ShapeString(t.Shape))
 	case size%8 != 0:
-		return t, v.Errorf(source.CodePayload, "%d elements of type %s do not end with a byte", elems, d.name)
+		return t, v.Errorf(diag.TensorData, "%d elements of type %s do not end with a byte", elems, d.name)
 	case size/8 != t.end-t.begin:
-		return t, v.Errorf(source.CodePayload, "%d bytes from %d to %d, but shape %s of type %s takes %d", t.end-t.begin,
+		return t, v.Errorf(diag.TensorData, "%d bytes from %d to %d, but shape %s of type %s takes %d", t.end-t.begin,
 			t.begin, t.end, ir.ShapeString(t.Shape), d.name, size/8)
 	}
 	return t, nil
@@ -203,11 +203,11 @@ func (t *Tensor) shape(v *source.JSON) (elems uint64, err error) {
 	elems = 1
 	for _, d := range dims {
 		if d < 0 {
-			return 0, v.Errorf(source.CodeDims, "%d is negative", d)
+			return 0, v.Errorf(diag.BadDimension, "%d is negative", d)
 		}
 		high, low := bits.Mul64(elems, uint64(d))
 		if high != 0 {
-			return 0, v.Errorf(source.CodeLimit, "the shape has too many elements")
+			return 0, v.Errorf(diag.ModelLimit, "the shape has too many elements")
 		}
 		elems = low
 		t.Shape = append(t.Shape, int(d))
@@ -229,17 +229,17 @@ func (f *File) place(data []byte) error {
 		pos := f.Base + ": " + t.Name
 		switch {
 		case t.begin < at:
-			return diag.New(source.CodePayload, pos, "its bytes from %d on overlap those of %s", t.begin, source.Quote(last))
+			return diag.New(diag.TensorData, pos, "its bytes from %d on overlap those of %s", t.begin, source.Quote(last))
 		case t.begin > at:
-			return diag.New(source.CodePayload, pos, "its bytes begin at %d: those from %d on belong to no tensor", t.begin, at)
+			return diag.New(diag.TensorData, pos, "its bytes begin at %d: those from %d on belong to no tensor", t.begin, at)
 		case t.end > uint64(len(data)):
-			return diag.New(source.CodeBroken, pos, "its bytes end at %d, the file's data at %d", t.end, len(data))
+			return diag.New(diag.ModelBroken, pos, "its bytes end at %d, the file's data at %d", t.end, len(data))
 		}
 		t.Data = data[t.begin:t.end:t.end]
 		at, last = t.end, t.Name
 	}
 	if at != uint64(len(data)) {
-		return diag.New(source.CodePayload, f.Base, "has %d bytes after its last tensor", uint64(len(data))-at)
+		return diag.New(diag.TensorData, f.Base, "has %d bytes after its last tensor", uint64(len(data))-at)
 	}
 	return nil
 }
@@ -248,7 +248,7 @@ func (f *File) place(data []byte) error {
 func (t *Tensor) Blob() (*ir.Blob, error) {
 	d, _ := find(t.DType)
 	if d.stored == "" {
-		return nil, diag.New(source.CodeDType, t.File+": "+t.Name, "elements of type %s are not supported", t.DType).
+		return nil, diag.New(diag.BadElementType, t.File+": "+t.Name, "elements of type %s are not supported", t.DType).
 			WithHint("save the weights as float32, float16 or bfloat16")
 	}
 	return &ir.Blob{DType: d.stored, Bytes: t.Data}, nil

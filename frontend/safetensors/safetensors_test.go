@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -48,7 +47,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%+v: %v", got, err)
 		}
 	}
-	if _, err := f.Tensors[3].Blob(); diag.CodeOf(err) != source.CodeDType || f.Tensors[3].IsFloat() {
+	if _, err := f.Tensors[3].Blob(); diag.CodeOf(err) != diag.BadElementType || f.Tensors[3].IsFloat() {
 		t.Errorf("four-bit floats: %v", err)
 	}
 }
@@ -61,7 +60,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatalf("%d of %d bytes pass", n, len(whole))
 		}
 	}
-	if _, err := Parse("m", append(whole, 0)); diag.CodeOf(err) != source.CodePayload {
+	if _, err := Parse("m", append(whole, 0)); diag.CodeOf(err) != diag.TensorData {
 		t.Error(err)
 	}
 }
@@ -91,50 +90,54 @@ func TestRefused(t *testing.T) {
 		return `{"a": ` + entry("U8", "4", a) + `, "b": ` + entry("U8", "4", b) + `}`
 	}
 	one := func(dtype, shape, offsets string) string { return `{"a": ` + entry(dtype, shape, offsets) + `}` }
-	for _, c := range []struct{ header, data, code, say string }{
-		{two("0, 4", "2, 6"), "123456", source.CodePayload, `b: L0211: its bytes from 2 on overlap those of "a"`},
-		{two("4, 8", "0, 4") + " x", "12345678", source.CodeBroken, "after the end"},
-		{two("0, 4", "0, 4"), "1234", source.CodePayload, "overlap"},
-		{two("0, 4", "5, 9"), "123456789", source.CodePayload, "those from 4 on belong to no tensor"},
-		{two("1, 5", "5, 9"), "123456789", source.CodePayload, "those from 0 on"},
-		{two("0, 4", "4, 8"), "1234567", source.CodeBroken, "end at 8, the file's data at 7"},
-		{two("0, 4", "4, 8"), "123456789", source.CodePayload, "1 bytes after its last tensor"},
-		{one("F32", "2", "0, 4"), "1234", source.CodePayload, "shape 2 of type F32 takes 8"},
-		{one("F4", "3", "0, 2"), "12", source.CodePayload, "do not end with a byte"},
-		{one("F33", "2", "0, 4"), "1234", source.CodeDType, `"F33" is unknown`},
-		{one("U8", "-1", "0, 4"), "1234", source.CodeDims, "a.shape: L0213: -1 is negative"},
-		{one("U8", "1.0", "0, 1"), "1", source.CodeAttr, "a.shape[0]: L0209: 1.0 is not a whole number"},
-		{one("U8", "4294967296, 4294967296, 2", "0, 0"), "", source.CodeLimit, "too many"},
-		{one("U8", "4611686018427387904, 4", "0, 0"), "", source.CodeLimit, "too many"},
-		{one("F64", "4611686018427387904", "0, 0"), "", source.CodeLimit, "too many"},
-		{one("U8", "1", "1, 0"), "1", source.CodePayload, "not begin and end"},
-		{one("U8", "1", "-1, 0"), "1", source.CodePayload, "not begin and end"},
-		{one("U8", "1", "0, 1, 1"), "1", source.CodePayload, "not begin and end"},
-		{one("U8", "1", "0, 18446744073709551615"), "1", source.CodeLimit, "64 bits"},
-		{`{"a": {"dtype": "U8", "shape": [1]}}`, "1", source.CodeAttr, `lacks "data_offsets"`},
-		{`{"a": {"dtyp": "U8", "shape": [1]}}`, "1", source.CodeAttr, `lacks "dtype"`},
-		{`{"a": {"dtype": "U8"}}`, "1", source.CodeAttr, `lacks "shape"`},
-		{`{"a": 1}`, "1", source.CodeAttr, "is a number, not an object"},
-		{`[]`, "", source.CodeAttr, "is a list, not an object"},
-		{`{"a": ` + entry("U8", "0", "0, 0") + `, "a": ` + entry("U8", "0", "0, 0") + `}`, "", source.CodeDuplicate, "twice"},
-		{`{"__metadata__": {"a": 1}}`, "", source.CodeAttr, "not a string"},
-		{``, "", source.CodeBroken, "a value is needed"},
-		{"{}\x00", "", source.CodeBroken, "after the end"},
-		{strings.Repeat("[", 101), "", source.CodeLimit, "deep"},
+	for _, c := range []struct {
+		header, data string
+		code         diag.Code
+		say          string
+	}{
+		{two("0, 4", "2, 6"), "123456", diag.TensorData, `b: L0211: its bytes from 2 on overlap those of "a"`},
+		{two("4, 8", "0, 4") + " x", "12345678", diag.ModelBroken, "after the end"},
+		{two("0, 4", "0, 4"), "1234", diag.TensorData, "overlap"},
+		{two("0, 4", "5, 9"), "123456789", diag.TensorData, "those from 4 on belong to no tensor"},
+		{two("1, 5", "5, 9"), "123456789", diag.TensorData, "those from 0 on"},
+		{two("0, 4", "4, 8"), "1234567", diag.ModelBroken, "end at 8, the file's data at 7"},
+		{two("0, 4", "4, 8"), "123456789", diag.TensorData, "1 bytes after its last tensor"},
+		{one("F32", "2", "0, 4"), "1234", diag.TensorData, "shape 2 of type F32 takes 8"},
+		{one("F4", "3", "0, 2"), "12", diag.TensorData, "do not end with a byte"},
+		{one("F33", "2", "0, 4"), "1234", diag.BadElementType, `"F33" is unknown`},
+		{one("U8", "-1", "0, 4"), "1234", diag.BadDimension, "a.shape: L0213: -1 is negative"},
+		{one("U8", "1.0", "0, 1"), "1", diag.BadAttribute, "a.shape[0]: L0209: 1.0 is not a whole number"},
+		{one("U8", "4294967296, 4294967296, 2", "0, 0"), "", diag.ModelLimit, "too many"},
+		{one("U8", "4611686018427387904, 4", "0, 0"), "", diag.ModelLimit, "too many"},
+		{one("F64", "4611686018427387904", "0, 0"), "", diag.ModelLimit, "too many"},
+		{one("U8", "1", "1, 0"), "1", diag.TensorData, "not begin and end"},
+		{one("U8", "1", "-1, 0"), "1", diag.TensorData, "not begin and end"},
+		{one("U8", "1", "0, 1, 1"), "1", diag.TensorData, "not begin and end"},
+		{one("U8", "1", "0, 18446744073709551615"), "1", diag.ModelLimit, "64 bits"},
+		{`{"a": {"dtype": "U8", "shape": [1]}}`, "1", diag.BadAttribute, `lacks "data_offsets"`},
+		{`{"a": {"dtyp": "U8", "shape": [1]}}`, "1", diag.BadAttribute, `lacks "dtype"`},
+		{`{"a": {"dtype": "U8"}}`, "1", diag.BadAttribute, `lacks "shape"`},
+		{`{"a": 1}`, "1", diag.BadAttribute, "is a number, not an object"},
+		{`[]`, "", diag.BadAttribute, "is a list, not an object"},
+		{`{"a": ` + entry("U8", "0", "0, 0") + `, "a": ` + entry("U8", "0", "0, 0") + `}`, "", diag.DuplicateName, "twice"},
+		{`{"__metadata__": {"a": 1}}`, "", diag.BadAttribute, "not a string"},
+		{``, "", diag.ModelBroken, "a value is needed"},
+		{"{}\x00", "", diag.ModelBroken, "after the end"},
+		{strings.Repeat("[", 101), "", diag.ModelLimit, "deep"},
 	} {
 		_, err := Parse("m.safetensors", file(c.header, c.data))
 		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s\n got %v\nwant %s, %s", c.header, err, c.code, c.say)
 		}
 	}
-	for data, code := range map[string]string{
-		"version https://git-lfs.github.com/spec/v1": source.CodeBroken,
-		"\x80\x02}q":                         source.CodeBroken,
-		"\x01\xe1\xf5\x05\x00\x00\x00\x00{}": source.CodeLimit,
-		"\xff\xff\xff\xff\xff\xff\xff\xff{}": source.CodeLimit,
-		"\x03\x00\x00\x00\x00\x00\x00\x00{}": source.CodeBroken,
-		"\x00":                               source.CodeBroken,
-		"":                                   source.CodeBroken,
+	for data, code := range map[string]diag.Code{
+		"version https://git-lfs.github.com/spec/v1": diag.ModelBroken,
+		"\x80\x02}q":                         diag.ModelBroken,
+		"\x01\xe1\xf5\x05\x00\x00\x00\x00{}": diag.ModelLimit,
+		"\xff\xff\xff\xff\xff\xff\xff\xff{}": diag.ModelLimit,
+		"\x03\x00\x00\x00\x00\x00\x00\x00{}": diag.ModelBroken,
+		"\x00":                               diag.ModelBroken,
+		"":                                   diag.ModelBroken,
 	} {
 		if _, err := Parse("m", []byte(data)); diag.CodeOf(err) != code {
 			t.Errorf("%q: %v, want %s", data, err, code)
@@ -208,23 +211,24 @@ func TestFolder(t *testing.T) {
 		return files
 	}
 	for _, c := range []struct {
-		files     map[string]string
-		code, say string
+		files map[string]string
+		code  diag.Code
+		say   string
 	}{
-		{map[string]string{"pytorch_model.bin": "x"}, CodeNoWeights, "a Python pickle"},
-		{map[string]string{"tf_model.h5": "x"}, CodeNoWeights, `there is "tf_model.h5"`},
-		{nil, CodeNoWeights, "has no model.safetensors"},
-		{with("2.safetensors", a), source.CodeDuplicate, `tensor "a" stands in 1.safetensors, too`},
-		{with(indexName, index(`"a": "1.safetensors", "b": "1.safetensors"`)), source.CodeUndefined, "weight_map.b"},
-		{with(indexName, index(`"a": "2.safetensors", "b": "1.safetensors"`)), source.CodeUndefined, "not in 2.safetensors"},
-		{with(indexName, index(`"a": "1.safetensors", "b": "3.safetensors"`)), source.CodeExternal, "not there"},
-		{with(indexName, index(`"a": "../1.safetensors"`)), source.CodeExternal, "plain name"},
-		{with(indexName, index(`"a": "/etc/passwd"`)), source.CodeExternal, "plain name"},
-		{with(indexName, index(`"a": 1`)), source.CodeAttr, "not a string"},
-		{with(indexName, `{}`), source.CodeAttr, `lacks "weight_map"`},
+		{map[string]string{"pytorch_model.bin": "x"}, diag.NoWeights, "a Python pickle"},
+		{map[string]string{"tf_model.h5": "x"}, diag.NoWeights, `there is "tf_model.h5"`},
+		{nil, diag.NoWeights, "has no model.safetensors"},
+		{with("2.safetensors", a), diag.DuplicateName, `tensor "a" stands in 1.safetensors, too`},
+		{with(indexName, index(`"a": "1.safetensors", "b": "1.safetensors"`)), diag.UndefinedValue, "weight_map.b"},
+		{with(indexName, index(`"a": "2.safetensors", "b": "1.safetensors"`)), diag.UndefinedValue, "not in 2.safetensors"},
+		{with(indexName, index(`"a": "1.safetensors", "b": "3.safetensors"`)), diag.ExternalData, "not there"},
+		{with(indexName, index(`"a": "../1.safetensors"`)), diag.ExternalData, "plain name"},
+		{with(indexName, index(`"a": "/etc/passwd"`)), diag.ExternalData, "plain name"},
+		{with(indexName, index(`"a": 1`)), diag.BadAttribute, "not a string"},
+		{with(indexName, `{}`), diag.BadAttribute, `lacks "weight_map"`},
 		{with("2.safetensors", string(file(`{"b": `+entry("U8", "1", "0, 1")+`, "c": `+entry("U8", "0", "0, 0")+`}`, "b"))),
-			source.CodeUndefined, `does not name 1 tensors of its files, such as "c"`},
-		{with("2.safetensors", b[:9]), source.CodeBroken, "2.safetensors"},
+			diag.UndefinedValue, `does not name 1 tensors of its files, such as "c"`},
+		{with("2.safetensors", b[:9]), diag.ModelBroken, "2.safetensors"},
 	} {
 		if _, err := OpenFolder(folder(t, c.files)); diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("got %v\nwant %s, %s", err, c.code, c.say)

@@ -51,8 +51,9 @@ func OpenArchive(data []byte) (*Archive, error) {
 	}
 	a := &Archive{data: data, index: map[string]int{}, budget: maxInflated}
 	if d.count > maxMembers || d.count > uint64(len(data)/centralSize) {
-		return nil, diag.New(CodeLimit, "", "the archive says that it has %d members; the limit is %d, and its %d bytes "+
-			"hold no more than %d", d.count, maxMembers, len(data), len(data)/centralSize)
+		return nil, diag.New(diag.ModelLimit, "",
+			"the archive says that it has %d members; the limit is %d, and its %d bytes "+
+				"hold no more than %d", d.count, maxMembers, len(data), len(data)/centralSize)
 	}
 	at := d.start
 	for range d.count {
@@ -96,11 +97,11 @@ func (a *Archive) View(m *Member) ([]byte, error) {
 		return packed, nil
 	}
 	if m.Size/maxRatio > m.packed {
-		return nil, diag.New(CodeLimit, "", "member %q unpacks from %d to %d bytes; the limit is a ratio of %d",
+		return nil, diag.New(diag.ModelLimit, "", "member %q unpacks from %d to %d bytes; the limit is a ratio of %d",
 			clipped(m.Name), m.packed, m.Size, maxRatio).WithHint("store it without compression")
 	}
 	if m.Size > a.budget {
-		return nil, diag.New(CodeLimit, "", "the compressed members that are needed unpack to more than %d bytes",
+		return nil, diag.New(diag.ModelLimit, "", "the compressed members that are needed unpack to more than %d bytes",
 			maxInflated).WithHint("store them without compression: they are then read without a copy")
 	}
 	a.budget -= m.Size
@@ -244,7 +245,7 @@ func wide(extra []byte, sizes *[3]uint64) error {
 				continue
 			}
 			if len(field) < 8 {
-				return diag.New(CodeBroken, "", "its zip64 field is too short")
+				return diag.New(diag.ModelBroken, "", "its zip64 field is too short")
 			}
 			sizes[i], field = le.Uint64(field), field[8:]
 		}
@@ -299,12 +300,12 @@ func checkName(at int, name string) error {
 
 // brokenAt is an error about the bytes at an offset.
 func brokenAt(at int, msg string, args ...any) *diag.Error {
-	return diag.New(CodeBroken, "", msg, args...).WithNote("at byte %d", at)
+	return diag.New(diag.ModelBroken, "", msg, args...).WithNote("at byte %d", at)
 }
 
 // unsafe is an error about an archive that no exporter writes.
 func unsafe(at int, msg string, args ...any) *diag.Error {
-	return diag.New(CodeUnsafe, "", "the archive "+msg, args...).WithNote("at byte %d", at).
+	return diag.New(diag.UnsafeArchive, "", "the archive "+msg, args...).WithNote("at byte %d", at).
 		WithHint("export the model again; do not trust the sender of this file")
 }
 

@@ -55,7 +55,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	data[m.Offset]++
-	if _, err := a.Read(m); diag.CodeOf(err) != CodeBroken || !strings.Contains(err.Error(), "sum") {
+	if _, err := a.Read(m); diag.CodeOf(err) != diag.ModelBroken || !strings.Contains(err.Error(), "sum") {
 		t.Error(err)
 	}
 	if _, err := a.View(m); err != nil {
@@ -115,7 +115,7 @@ func TestZip64(t *testing.T) {
 	}
 	data := wideArchive("m", "wide")
 	data[len(data)-endSize-locatorSize+8]++ // the place of the zip64 directory
-	if _, err := OpenArchive(data); diag.CodeOf(err) != CodeBroken || !strings.Contains(err.Error(), "zip64") {
+	if _, err := OpenArchive(data); diag.CodeOf(err) != diag.ModelBroken || !strings.Contains(err.Error(), "zip64") {
 		t.Error(err)
 	}
 }
@@ -134,27 +134,27 @@ func TestHostileArchives(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		data []byte
-		code string
+		code diag.Code
 		want string
 	}{
-		"twice":      {packed(t, "a", "x", "a", "y"), CodeUnsafe, "twice"},
-		"up":         {packed(t, "a/../../b", "x"), CodeUnsafe, "leaves"},
-		"here":       {packed(t, "./b", "x"), CodeUnsafe, "leaves"},
-		"absolute":   {packed(t, "/etc/passwd", "x"), CodeUnsafe, "absolute"},
-		"drive":      {packed(t, "c:/x", "x"), CodeUnsafe, "absolute"},
-		"backslash":  {packed(t, "a\\b", "x"), CodeUnsafe, "name"},
-		"not utf-8":  {packed(t, "a\xff", "x"), CodeUnsafe, "name"},
-		"encrypted":  {change(centralMark, 0, 8, 1), CodeUnsafe, "encrypted"},
-		"bzip2":      {change(centralMark, 0, 10, 12), CodeUnsafe, "method 12"},
-		"overlap":    {change(centralMark, 1, 42, 0, 0, 0, 0), CodeBroken, "another name"},
-		"far":        {change(centralMark, 1, 42, 0, 0, 1, 0), CodeBroken, "does not fit"},
-		"long":       {change(centralMark, 1, 20, 30, 0, 0, 0, 30), CodeBroken, "reaches"},
-		"sizes":      {change(centralMark, 1, 24, 9), CodeBroken, "does not fit"},
-		"count":      {change(endMark, 0, 10, 0xff, 0xff), CodeLimit, "65535 members"},
-		"parts":      {change(endMark, 0, 4, 1), CodeUnsafe, "several parts"},
-		"start":      {change(endMark, 0, 16, 1), CodeBroken, "does not end"},
-		"local mark": {change(localMark, 0, 0, 'X'), CodeBroken, "header"},
-		"bomb":       {packed(t, "~a", strings.Repeat("\x00", 1<<20)), CodeLimit, "ratio"},
+		"twice":      {packed(t, "a", "x", "a", "y"), diag.UnsafeArchive, "twice"},
+		"up":         {packed(t, "a/../../b", "x"), diag.UnsafeArchive, "leaves"},
+		"here":       {packed(t, "./b", "x"), diag.UnsafeArchive, "leaves"},
+		"absolute":   {packed(t, "/etc/passwd", "x"), diag.UnsafeArchive, "absolute"},
+		"drive":      {packed(t, "c:/x", "x"), diag.UnsafeArchive, "absolute"},
+		"backslash":  {packed(t, "a\\b", "x"), diag.UnsafeArchive, "name"},
+		"not utf-8":  {packed(t, "a\xff", "x"), diag.UnsafeArchive, "name"},
+		"encrypted":  {change(centralMark, 0, 8, 1), diag.UnsafeArchive, "encrypted"},
+		"bzip2":      {change(centralMark, 0, 10, 12), diag.UnsafeArchive, "method 12"},
+		"overlap":    {change(centralMark, 1, 42, 0, 0, 0, 0), diag.ModelBroken, "another name"},
+		"far":        {change(centralMark, 1, 42, 0, 0, 1, 0), diag.ModelBroken, "does not fit"},
+		"long":       {change(centralMark, 1, 20, 30, 0, 0, 0, 30), diag.ModelBroken, "reaches"},
+		"sizes":      {change(centralMark, 1, 24, 9), diag.ModelBroken, "does not fit"},
+		"count":      {change(endMark, 0, 10, 0xff, 0xff), diag.ModelLimit, "65535 members"},
+		"parts":      {change(endMark, 0, 4, 1), diag.UnsafeArchive, "several parts"},
+		"start":      {change(endMark, 0, 16, 1), diag.ModelBroken, "does not end"},
+		"local mark": {change(localMark, 0, 0, 'X'), diag.ModelBroken, "header"},
+		"bomb":       {packed(t, "~a", strings.Repeat("\x00", 1<<20)), diag.ModelLimit, "ratio"},
 	} {
 		a, err := OpenArchive(c.data)
 		for i := 0; err == nil && i < len(a.Members()); i++ {
@@ -168,7 +168,7 @@ func TestHostileArchives(t *testing.T) {
 	at := bytes.LastIndex(same, []byte("PK\x01\x02"))
 	copy(same[at+42:], []byte{0, 0, 0, 0})
 	same[at+centralSize] = 'a'
-	if _, err := OpenArchive(same); diag.CodeOf(err) != CodeUnsafe {
+	if _, err := OpenArchive(same); diag.CodeOf(err) != diag.UnsafeArchive {
 		t.Error(err)
 	}
 }

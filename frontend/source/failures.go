@@ -45,7 +45,7 @@ func (f *Failures) Unknown(op, place string) {
 }
 
 // Report keeps an error: with its own code and position, or else those given.
-func (f *Failures) Report(err error, code, pos string) { f.errs = f.errs.Add(err, code, pos) }
+func (f *Failures) Report(err error, code diag.Code, pos string) { f.errs = f.errs.Add(err, code, pos) }
 
 // Reported counts the errors kept and the operations that are not supported, each kind once.
 func (f *Failures) Reported() int { return len(f.errs) + len(f.unknowns) }
@@ -70,7 +70,7 @@ func (f *Failures) unsupported(pos string, nearest func(op string) string) *diag
 	for _, u := range f.unknowns {
 		total += u.count
 	}
-	e := diag.New(CodeOp, pos, "%d operations in %d places are not supported", len(f.unknowns), total)
+	e := diag.New(diag.UnsupportedOps, pos, "%d operations in %d places are not supported", len(f.unknowns), total)
 	if len(f.unknowns) == 1 {
 		e.Msg = fmt.Sprintf("operation %s is not supported", f.unknowns[0].op)
 	}

@@ -19,8 +19,8 @@ func TestFailures(t *testing.T) {
 	if err := f.Err("m", none, "hint"); err != nil {
 		t.Fatal(err)
 	}
-	f.Report(diag.New(CodeShape, "m: y", "does not fit"), CodeForm, "m")
-	f.Report(errors.New("plain"), CodeForm, "m: z")
+	f.Report(diag.New(diag.OperandShapes, "m: y", "does not fit"), diag.UnsupportedForm, "m")
+	f.Report(errors.New("plain"), diag.UnsupportedForm, "m: z")
 	f.Unknown("Rleu", "a")
 	err := f.Err("m", none, "")
 	if err == nil || !strings.HasPrefix(err.Error(), "m: L0207: operation Rleu is not supported\n") {
@@ -48,9 +48,9 @@ m: z: L0208: plain`
 // TestManyFailures: the lists are bounded, and an error that is kept is not changed by that.
 func TestManyFailures(t *testing.T) {
 	var f Failures
-	shared := diag.New(CodeShape, "m: y", "does not fit")
+	shared := diag.New(diag.OperandShapes, "m: y", "does not fit")
 	for i := range 3 * MaxErrors {
-		f.Report(shared, CodeForm, "m")
+		f.Report(shared, diag.UnsupportedForm, "m")
 		f.Unknown(fmt.Sprintf("Op%d", i), "x")
 	}
 	err := f.Err("m", func(string) string { return "" }, "")

@@ -60,10 +60,10 @@ func ParseJSON(file string, data []byte) (*JSON, error) { return parseJSON(file,
 // parseJSON reads a text of at most limit values.
 func parseJSON(file string, data []byte, limit int) (*JSON, error) {
 	if len(data) > maxJSONSize {
-		return nil, diag.New(CodeLimit, file, "a JSON text of %d bytes is longer than %d", len(data), maxJSONSize)
+		return nil, diag.New(diag.ModelLimit, file, "a JSON text of %d bytes is longer than %d", len(data), maxJSONSize)
 	}
 	if what, hint := LooksLike(data); what != "" {
-		return nil, diag.New(CodeBroken, file, "is not JSON text but %s", what).WithHint("%s", hint)
+		return nil, diag.New(diag.ModelBroken, file, "is not JSON text but %s", what).WithHint("%s", hint)
 	}
 	p := jsonParser{file: file, limit: limit, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
 	root := &JSON{file: file}
@@ -120,7 +120,7 @@ func Quote(name string) string {
 }
 
 // Errorf is an error about the value: "FILE: PATH: code: message".
-func (v *JSON) Errorf(code, msg string, args ...any) *diag.Error {
+func (v *JSON) Errorf(code diag.Code, msg string, args ...any) *diag.Error {
 	return diag.New(code, v.Pos(), msg, args...)
 }
 
@@ -170,7 +170,7 @@ func (v *JSON) Need(name string) (*JSON, error) {
 	if found := v.Get(name); found != nil {
 		return found, nil
 	}
-	e := v.Errorf(CodeAttr, "lacks %s", Quote(name))
+	e := v.Errorf(diag.BadAttribute, "lacks %s", Quote(name))
 	if near := diag.Nearest(name, v.Keys()); near != "" {
 		e = e.WithNote("there is %s", Quote(near))
 	}
@@ -193,9 +193,9 @@ func (v *JSON) Keys() []string {
 func (v *JSON) is(k JSONKind) error {
 	switch {
 	case v == nil:
-		return diag.New(CodeAttr, "", "%s is missing", k)
+		return diag.New(diag.BadAttribute, "", "%s is missing", k)
 	case v.Kind != k:
-		return v.Errorf(CodeAttr, "is %s, not %s", v.Kind, k)
+		return v.Errorf(diag.BadAttribute, "is %s, not %s", v.Kind, k)
 	}
 	return nil
 }
@@ -240,9 +240,9 @@ func (v *JSON) Int() (int64, error) {
 	n, err := strconv.ParseInt(v.text, 10, 64)
 	switch {
 	case strings.ContainsAny(v.text, ".eE"):
-		return 0, v.Errorf(CodeAttr, "%s is not a whole number", v.text)
+		return 0, v.Errorf(diag.BadAttribute, "%s is not a whole number", v.text)
 	case err != nil:
-		return 0, v.Errorf(CodeLimit, "%s exceeds 64 bits", v.text)
+		return 0, v.Errorf(diag.ModelLimit, "%s exceeds 64 bits", v.text)
 	}
 	return n, nil
 }
@@ -269,7 +269,7 @@ func (v *JSON) Float() (float64, error) {
 	}
 	f, err := strconv.ParseFloat(v.text, 64)
 	if err != nil {
-		return 0, v.Errorf(CodeLimit, "%s is too large", v.text)
+		return 0, v.Errorf(diag.ModelLimit, "%s is too large", v.text)
 	}
 	return f, nil
 }

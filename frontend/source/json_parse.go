@@ -23,7 +23,7 @@ func (p *jsonParser) fail(msg string, args ...any) *diag.Error {
 	if p.file == "" {
 		pos = "byte " + strconv.Itoa(p.at)
 	}
-	return diag.New(CodeBroken, pos, msg, args...)
+	return diag.New(diag.ModelBroken, pos, msg, args...)
 }
 
 // found names what stands at the place.
@@ -57,12 +57,12 @@ func (p *jsonParser) peek() byte {
 // value reads one value into v, at a depth of nesting.
 func (p *jsonParser) value(v *JSON, depth int) (err error) {
 	if p.limit--; p.limit < 0 {
-		return diag.New(CodeLimit, p.file, "the JSON text holds too many values")
+		return diag.New(diag.ModelLimit, p.file, "the JSON text holds too many values")
 	}
 	switch c := p.peek(); {
 	case c == '{' || c == '[':
 		if depth >= maxJSONDepth {
-			return diag.New(CodeLimit, p.file, "the JSON text is nested more than %d deep", maxJSONDepth)
+			return diag.New(diag.ModelLimit, p.file, "the JSON text is nested more than %d deep", maxJSONDepth)
 		}
 		return p.items(v, c, depth)
 	case c == '"':
@@ -149,7 +149,7 @@ func (p *jsonParser) key(v *JSON) (string, error) {
 	}
 	if v.Get(key) != nil {
 		p.at = at
-		return "", diag.New(CodeDuplicate, p.fail("").Pos, "the name %s occurs twice in an object", Quote(key))
+		return "", diag.New(diag.DuplicateName, p.fail("").Pos, "the name %s occurs twice in an object", Quote(key))
 	}
 	if v.index == nil && len(v.Items) == indexed {
 		v.index = make(map[string]int, 2*indexed)

@@ -84,36 +84,36 @@ func TestJSONRefused(t *testing.T) {
 	for i := range 3 * indexed {
 		fmt.Fprintf(wide, `"k%d": 0, `, i)
 	}
-	for text, code := range map[string]string{
-		"":                                CodeBroken,
-		"{":                               CodeBroken,
-		`{"a"`:                            CodeBroken,
-		`{"a":`:                           CodeBroken,
-		`{"a":1`:                          CodeBroken,
-		`{"a":1,}`:                        CodeBroken,
-		`[1,]`:                            CodeBroken,
-		`[1 2]`:                           CodeBroken,
-		`{a: 1}`:                          CodeBroken,
-		`1 2`:                             CodeBroken,
-		`01`:                              CodeBroken,
-		`1.`:                              CodeBroken,
-		`-`:                               CodeBroken,
-		`.5`:                              CodeBroken,
-		`1e`:                              CodeBroken,
-		`NaN`:                             CodeBroken,
-		`Infinity`:                        CodeBroken,
-		`"a`:                              CodeBroken,
-		`"\x"`:                            CodeBroken,
-		`"\u12"`:                          CodeBroken,
-		"\"\n\"":                          CodeBroken,
-		"\"\xff\"":                        CodeBroken,
-		"tru":                             CodeBroken,
-		"version https://git-lfs.g":       CodeBroken,
-		deep(maxJSONDepth + 1):            CodeLimit,
-		`{"a": 1, "\u0061": 2}`:           CodeDuplicate,
-		"{" + wide.String() + `"k7": 1}`:  CodeDuplicate,
-		"{" + wide.String() + `"k30": 1}`: CodeDuplicate,
-		"[" + strings.Repeat("0,", fewValues) + "0]": CodeLimit,
+	for text, code := range map[string]diag.Code{
+		"":                                diag.ModelBroken,
+		"{":                               diag.ModelBroken,
+		`{"a"`:                            diag.ModelBroken,
+		`{"a":`:                           diag.ModelBroken,
+		`{"a":1`:                          diag.ModelBroken,
+		`{"a":1,}`:                        diag.ModelBroken,
+		`[1,]`:                            diag.ModelBroken,
+		`[1 2]`:                           diag.ModelBroken,
+		`{a: 1}`:                          diag.ModelBroken,
+		`1 2`:                             diag.ModelBroken,
+		`01`:                              diag.ModelBroken,
+		`1.`:                              diag.ModelBroken,
+		`-`:                               diag.ModelBroken,
+		`.5`:                              diag.ModelBroken,
+		`1e`:                              diag.ModelBroken,
+		`NaN`:                             diag.ModelBroken,
+		`Infinity`:                        diag.ModelBroken,
+		`"a`:                              diag.ModelBroken,
+		`"\x"`:                            diag.ModelBroken,
+		`"\u12"`:                          diag.ModelBroken,
+		"\"\n\"":                          diag.ModelBroken,
+		"\"\xff\"":                        diag.ModelBroken,
+		"tru":                             diag.ModelBroken,
+		"version https://git-lfs.g":       diag.ModelBroken,
+		deep(maxJSONDepth + 1):            diag.ModelLimit,
+		`{"a": 1, "\u0061": 2}`:           diag.DuplicateName,
+		"{" + wide.String() + `"k7": 1}`:  diag.DuplicateName,
+		"{" + wide.String() + `"k30": 1}`: diag.DuplicateName,
+		"[" + strings.Repeat("0,", fewValues) + "0]": diag.ModelLimit,
 	} {
 		if _, err := parseJSON("c.json", []byte(text), fewValues); diag.CodeOf(err) != code {
 			t.Errorf("%.30q: %v, want %s", text, err, code)
@@ -165,7 +165,7 @@ func FuzzJSON(f *testing.F) {
 			if err := d.Decode(&want); err != nil || !reflect.DeepEqual(plainJSON(v), want) {
 				t.Fatalf("%v, want %v (%v)", plainJSON(v), want, err)
 			}
-		case err != nil && valid && code == CodeBroken && utf8.Valid(data):
+		case err != nil && valid && code == diag.ModelBroken && utf8.Valid(data):
 			t.Fatalf("encoding/json accepts it, and not: %v", err)
 		}
 		for w := v; w != nil && len(w.Items) > 0; w = &w.Items[len(w.Items)-1] {

@@ -40,7 +40,7 @@ func Known(kind string, given, names []string) error {
 		if name != "" && slices.Contains(names, name) {
 			continue
 		}
-		e := diag.New(CodeBinding, "", "the model has no %s called %s", kind, Quote(name))
+		e := diag.New(diag.BadBinding, "", "the model has no %s called %s", kind, Quote(name))
 		if near := diag.Nearest(name, names); near != "" {
 			return e.WithHint("did you mean %s?", Quote(near))
 		}
@@ -110,7 +110,7 @@ func Open(path string) (*File, error) {
 		return nil, openError(path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.New(CodeOpen, path, "is not a regular file")
+		return nil, diag.New(diag.ModelOpen, path, "is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func Open(path string) (*File, error) {
 	defer f.Close()
 	file.Data, err = Map(f)
 	if err != nil {
-		return nil, diag.At(err, CodeOpen, path)
+		return nil, diag.At(err, diag.ModelOpen, path)
 	}
 	return file, nil
 }
@@ -131,7 +131,7 @@ func Map(f *os.File) ([]byte, error) {
 	case err != nil:
 		return nil, openError("", err)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(CodeOpen, "", "is not a regular file")
+		return nil, diag.New(diag.ModelOpen, "", "is not a regular file")
 	case info.Size() == 0:
 		return nil, nil
 	}
@@ -144,7 +144,7 @@ func Map(f *os.File) ([]byte, error) {
 
 // openError is an error about a file that cannot be opened.
 func openError(path string, err error) *diag.Error {
-	return diag.New(CodeOpen, path, "cannot be opened: %v", Reason(err))
+	return diag.New(diag.ModelOpen, path, "cannot be opened: %v", Reason(err))
 }
 
 // Reason drops the path that messages of the operating system repeat.

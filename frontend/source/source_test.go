@@ -31,7 +31,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for path, want := range map[string]string{dir: "not a regular file", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := Open(path); diag.CodeOf(err) != CodeOpen || !strings.Contains(err.Error(), want) {
+		if _, err := Open(path); diag.CodeOf(err) != diag.ModelOpen || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

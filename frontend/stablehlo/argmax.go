@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
@@ -18,7 +18,7 @@ import (
 // stands first or last. What the region does is found by trying it.
 func (c *call) reducePlaced(values, inits []value, axes []int) {
 	if len(values) != 2 || len(axes) != 1 || !c.counts(values[1], axes[0]) || !ir.IsWhole(values[1].node.Type.Format) {
-		c.fail(source.CodeForm, "a reduction of %d operands that is not recognised", len(values))
+		c.fail(diag.UnsupportedForm, "a reduction of %d operands that is not recognised", len(values))
 		return
 	}
 	x := values[0]
@@ -28,7 +28,7 @@ func (c *call) reducePlaced(values, inits []value, axes []int) {
 			return
 		}
 	}
-	c.fail(source.CodeForm, "a reduction of values beside their positions that is not recognised")
+	c.fail(diag.UnsupportedForm, "a reduction of values beside their positions that is not recognised")
 }
 
 // choice is which of two values stays: the least or the greatest, and of equal ones the one further back or in front.

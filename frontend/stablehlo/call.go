@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -23,7 +23,7 @@ type call struct {
 	err  error
 }
 
-func (c *call) fail(code, msg string, args ...any) {
+func (c *call) fail(code diag.Code, msg string, args ...any) {
 	if c.err == nil {
 		c.err = c.Errorf(code, c.in.Op.At, c.in.Op.Name+": "+msg, args...)
 	}
@@ -32,7 +32,7 @@ func (c *call) fail(code, msg string, args ...any) {
 // wrap keeps an error of a package below.
 func (c *call) wrap(err error) {
 	if err != nil && c.err == nil {
-		c.err = c.positioned(err, source.CodeForm, c.in.Op.At)
+		c.err = c.positioned(err, diag.UnsupportedForm, c.in.Op.At)
 	}
 }
 
@@ -41,7 +41,7 @@ func (c *call) operands() bool {
 	for _, name := range c.in.Operands {
 		v, ok := c.sc.find(name)
 		if !ok {
-			c.report(c.Errorf(source.CodeUndefined, c.in.Op.At, "%%%s is not defined", name))
+			c.report(c.Errorf(diag.UndefinedValue, c.in.Op.At, "%%%s is not defined", name))
 			return false
 		}
 		if v.node == nil {
@@ -56,11 +56,11 @@ func (c *call) operands() bool {
 func (c *call) check(s *spec) {
 	n := len(c.args)
 	if n < s.least || s.most >= 0 && n > s.most {
-		c.fail(source.CodeArity, "%d operands", n)
+		c.fail(diag.OperandCount, "%d operands", n)
 		return
 	}
 	if s.bare && len(c.in.Loose) > 0 {
-		c.fail(syntax.CodeSyntax, "unexpected %q", c.in.Loose[0].Text)
+		c.fail(diag.MLIRSyntax, "unexpected %q", c.in.Loose[0].Text)
 	}
 	if s.untyped {
 		return
@@ -71,9 +71,9 @@ func (c *call) check(s *spec) {
 	}
 	switch {
 	case len(types) == 0 && n > 0:
-		c.fail(syntax.CodeTypes, "the types of its operands are missing")
+		c.fail(diag.OperandTypes, "the types of its operands are missing")
 	case len(types) != n && c.in.Types.Arrow:
-		c.fail(syntax.CodeTypes, "%d operands have %d types", n, len(types))
+		c.fail(diag.OperandTypes, "%d operands have %d types", n, len(types))
 	}
 	if len(types) != n {
 		return
@@ -110,7 +110,7 @@ func (c *call) sameType(t syntax.Type, v value, what string) {
 		ok = false
 	}
 	if !ok {
-		c.fail(syntax.CodeTypes, "the %s has the type %s and not %s", what, typeText(v), t)
+		c.fail(diag.OperandTypes, "the %s has the type %s and not %s", what, typeText(v), t)
 	}
 }
 
@@ -145,7 +145,7 @@ func (c *call) checkResults() {
 		return
 	}
 	if len(c.outs) < len(c.in.Op.Results) {
-		c.fail(source.CodeArity, "%d results, the text names %d", len(c.outs), len(c.in.Op.Results))
+		c.fail(diag.OperandCount, "%d results, the text names %d", len(c.outs), len(c.in.Op.Results))
 		return
 	}
 	for i, t := range c.results() {
@@ -159,7 +159,7 @@ func (c *call) checkResults() {
 func (c *call) result() syntax.Type {
 	list := c.results()
 	if len(list) != 1 || !list[0].Tensor {
-		c.fail(syntax.CodeTypes, "the type of the result is missing")
+		c.fail(diag.OperandTypes, "the type of the result is missing")
 		return syntax.Type{Tensor: true, Elem: "f32"}
 	}
 	return list[0]
@@ -169,7 +169,7 @@ func (c *call) result() syntax.Type {
 func (c *call) static() []int {
 	t := c.result()
 	if !t.Static() {
-		c.fail(syntax.CodeDynamic, "the shape of %s is known at run time only", t)
+		c.fail(diag.DynamicShape, "the shape of %s is known at run time only", t)
 	}
 	return t.Dims
 }
@@ -252,7 +252,7 @@ func (c *call) ints(n int, def int, names ...string) []int {
 	a := c.in.Attrs.Get(names...)
 	if a == nil {
 		if def == required {
-			c.fail(source.CodeAttr, "the attribute %s is missing", names[0])
+			c.fail(diag.BadAttribute, "the attribute %s is missing", names[0])
 		}
 		return slices.Repeat([]int{def}, max(n, 0))
 	}
@@ -261,7 +261,7 @@ func (c *call) ints(n int, def int, names ...string) []int {
 		list = slices.Repeat(list, n)
 	}
 	if !ok || n >= 0 && len(list) != n {
-		c.fail(source.CodeAttr, "the attribute %s is not a list of %d whole numbers", a.Name, n)
+		c.fail(diag.BadAttribute, "the attribute %s is not a list of %d whole numbers", a.Name, n)
 		return slices.Repeat([]int{max(def, 0)}, max(n, 0))
 	}
 	return toInts(list)
@@ -282,7 +282,7 @@ func toInts(list []int64) []int {
 func (c *call) axis(rank int, names ...string) int {
 	v, ok := c.in.Attrs.Get(names...).Int()
 	if !ok || v < 0 || v >= int64(rank) {
-		c.fail(source.CodeAttr, "the attribute %s names no axis of %d", names[0], rank)
+		c.fail(diag.BadAttribute, "the attribute %s names no axis of %d", names[0], rank)
 		return 0
 	}
 	return int(v)
@@ -292,7 +292,7 @@ func (c *call) axis(rank int, names ...string) int {
 func (c *call) axes(list []int, rank int) []int {
 	for i, a := range list {
 		if a < 0 || a >= rank || slices.Contains(list[:i], a) {
-			c.fail(source.CodeAttr, "%v are not different axes of %d", list, rank)
+			c.fail(diag.BadAttribute, "%v are not different axes of %d", list, rank)
 			return nil
 		}
 	}

@@ -3,8 +3,8 @@
 package stablehlo
 
 import (
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 )
 
 // convertCall writes a function out where it is called.
@@ -20,7 +20,7 @@ func convertCall(c *call) {
 func (c *call) inline(name string) {
 	f := c.funcs[name]
 	if f == nil {
-		c.fail(syntax.CodeCall, "unknown function @%s", name)
+		c.fail(diag.UnknownFunction, "unknown function @%s", name)
 		return
 	}
 	outs, err := c.body(f, c.args, c.place(cleaned(name)))
@@ -45,7 +45,7 @@ func convertComposite(c *call) {
 	}
 	body := c.in.Attrs.Get("decomposition").Word()
 	if body == "" {
-		c.fail(source.CodeForm, "the composite %q has no decomposition", name)
+		c.fail(diag.UnsupportedForm, "the composite %q has no decomposition", name)
 		return
 	}
 	c.inline(body)
@@ -69,5 +69,5 @@ func convertCustom(c *call) {
 			return
 		}
 	}
-	c.fail(source.CodeOp, "the function %q of another program is not supported", name)
+	c.fail(diag.UnsupportedOps, "the function %q of another program is not supported", name)
 }

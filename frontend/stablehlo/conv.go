@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lathe/frontend/source"
-	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/sum"
 )
@@ -27,7 +26,7 @@ type dimNumbers struct {
 func (c *call) dimNumbers() (d dimNumbers) {
 	a := c.in.Attrs.Get("dim_numbers", "dimension_numbers")
 	if a == nil || len(a.Value) == 0 {
-		c.fail(source.CodeAttr, "the dimension numbers are missing")
+		c.fail(diag.BadAttribute, "the dimension numbers are missing")
 		return
 	}
 	text := c.Source(a.Value[0].At, a.Value[len(a.Value)-1].End)
@@ -39,14 +38,14 @@ func (c *call) dimNumbers() (d dimNumbers) {
 		}
 	}
 	if len(lists) != 3 {
-		c.fail(source.CodeAttr, "unsupported dimension numbers %s", text)
+		c.fail(diag.BadAttribute, "unsupported dimension numbers %s", text)
 		return
 	}
 	d.batch, d.feature, d.spatial = c.axisNames(lists[0], "b", "f")
 	d.in, d.out, d.kernel = c.axisNames(lists[1], "i", "o")
 	d.outBatch, d.outFeature, d.outSpatial = c.axisNames(lists[2], "b", "f")
 	if len(d.kernel) != len(d.spatial) || len(d.kernel) != len(d.outSpatial) {
-		c.fail(source.CodeAttr, "the dimension numbers %s do not agree", text)
+		c.fail(diag.BadAttribute, "the dimension numbers %s do not agree", text)
 	}
 	return d
 }
@@ -59,11 +58,11 @@ func (c *call) axisNames(list, first, second string) (a, b int, spatial []int) {
 		at := slices.Index(names, strconv.Itoa(i))
 		spatial = append(spatial, at)
 		if at < 0 {
-			c.fail(source.CodeAttr, "the dimension numbers [%s] lack axis %d", list, i)
+			c.fail(diag.BadAttribute, "the dimension numbers [%s] lack axis %d", list, i)
 		}
 	}
 	if a < 0 || b < 0 || len(names) < 2 {
-		c.fail(source.CodeAttr, "the dimension numbers [%s] lack %s or %s", list, first, second)
+		c.fail(diag.BadAttribute, "the dimension numbers [%s] lack %s or %s", list, first, second)
 	}
 	return a, b, spatial
 }
@@ -93,7 +92,7 @@ func (c *call) windowLists(rank int, names [5]string) (w windowAttrs) {
 	w.lhs, w.rhs = c.ints(rank, 1, names[2]), c.ints(rank, 1, names[3])
 	w.reverse = c.ints(rank, 0, names[4])
 	if slices.Min(append(slices.Concat(w.stride, w.lhs, w.rhs), 1)) < 1 {
-		c.fail(source.CodeAttr, "strides %v and dilations %v and %v must be positive", w.stride, w.lhs, w.rhs)
+		c.fail(diag.BadAttribute, "strides %v and dilations %v and %v must be positive", w.stride, w.lhs, w.rhs)
 	}
 	return w
 }
@@ -119,14 +118,14 @@ func convertConv(c *call) {
 	batches, _ := c.in.Attrs.Get("batch_group_count").Int()
 	switch {
 	case len(c.args[0].dims) != rank+2 || len(c.args[1].dims) != rank+2:
-		c.fail(syntax.CodeTypes, "dimension numbers of %d axes for %s and %s", rank+2, ir.ShapeString(c.args[0].dims),
+		c.fail(diag.OperandTypes, "dimension numbers of %d axes for %s and %s", rank+2, ir.ShapeString(c.args[0].dims),
 			ir.ShapeString(c.args[1].dims))
 	case rank > 2 || rank < 1:
-		c.fail(source.CodeSpatial, "images of %d spatial axes are not supported", rank)
+		c.fail(diag.SpatialAxes, "images of %d spatial axes are not supported", rank)
 	case batches > 1:
-		c.fail(source.CodeForm, "groups along the batch axis are not supported")
+		c.fail(diag.UnsupportedForm, "groups along the batch axis are not supported")
 	case elems(c.args[0].dims) == 0 || elems(c.args[1].dims) == 0:
-		c.fail(source.CodeDims, "has no elements: an image of %s and weights of %s", ir.ShapeString(c.args[0].dims),
+		c.fail(diag.BadDimension, "has no elements: an image of %s and weights of %s", ir.ShapeString(c.args[0].dims),
 			ir.ShapeString(c.args[1].dims))
 	}
 	c.widen()

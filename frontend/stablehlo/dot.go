@@ -5,8 +5,8 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/sum"
 )
@@ -15,7 +15,7 @@ import (
 func convertDot(c *call) {
 	x, y := c.args[0], c.args[1]
 	if len(x.dims) < 1 || len(y.dims) < 1 || len(x.dims) > 2 || len(y.dims) > 2 {
-		c.fail(syntax.CodeTypes, "multiplies %s by %s", ir.ShapeString(x.dims), ir.ShapeString(y.dims))
+		c.fail(diag.OperandTypes, "multiplies %s by %s", ir.ShapeString(x.dims), ir.ShapeString(y.dims))
 		return
 	}
 	c.contract([4][]int{{}, {}, {len(x.dims) - 1}, {0}})
@@ -38,12 +38,12 @@ func convertDotGeneral(c *call) {
 		}
 		left, ok := c.IntList(a.Value)
 		if !ok || len(a.Value) != 3 {
-			c.fail(source.CodeAttr, "%s are not two lists", name)
+			c.fail(diag.BadAttribute, "%s are not two lists", name)
 			return
 		}
 		right, ok := c.IntList(a.Value[2:])
 		if !ok {
-			c.fail(source.CodeAttr, "%s are not two lists", name)
+			c.fail(diag.BadAttribute, "%s are not two lists", name)
 			return
 		}
 		lists[2*i], lists[2*i+1] = toInts(left), toInts(right)
@@ -59,7 +59,7 @@ func (c *call) list(attrs syntax.Attrs, names ...string) []int {
 	}
 	v, ok := c.Ints(a)
 	if !ok {
-		c.fail(source.CodeAttr, "%s is not a list of whole numbers", a.Name)
+		c.fail(diag.BadAttribute, "%s is not a list of whole numbers", a.Name)
 	}
 	return toInts(v)
 }
@@ -95,7 +95,7 @@ func (c *call) contract(lists [4][]int) {
 	for i, list := range lists {
 		c.axes(append(slices.Clone(lists[i%2]), lists[2+i%2]...), len(c.args[i%2].dims))
 		if len(list) != len(lists[i^1]) {
-			c.fail(source.CodeAttr, "%d axes stand against %d", len(list), len(lists[i^1]))
+			c.fail(diag.BadAttribute, "%d axes stand against %d", len(list), len(lists[i^1]))
 		}
 	}
 	if c.err != nil {
@@ -103,7 +103,7 @@ func (c *call) contract(lists [4][]int) {
 	}
 	a, b := newSide(x, lists[0], lists[2]), newSide(y, lists[1], lists[3])
 	if !slices.Equal(a.sizes(a.batch), b.sizes(b.batch)) || !slices.Equal(a.sizes(a.contract), b.sizes(b.contract)) {
-		c.fail(syntax.CodeTypes, "multiplies %s by %s along axes of other sizes", ir.ShapeString(x.dims),
+		c.fail(diag.OperandTypes, "multiplies %s by %s along axes of other sizes", ir.ShapeString(x.dims),
 			ir.ShapeString(y.dims))
 		return
 	}
@@ -158,7 +158,7 @@ func (c *call) arranged(s side, order, shape []int) *ir.Node {
 func (c *call) linear(x, w side) *ir.Node {
 	k, out := elems(x.sizes(x.contract)), elems(w.sizes(w.free))
 	if k == 0 || out == 0 {
-		c.fail(source.CodeDims, "multiplies matrices without elements")
+		c.fail(diag.BadDimension, "multiplies matrices without elements")
 		return nil
 	}
 	weights := c.arranged(w, slices.Concat(w.free, w.contract), []int{out, k})

@@ -6,20 +6,20 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
 // numbers are the elements of an operand that must be known: a shape, positions.
 func (c *call) numbers(i int) []int {
 	if i >= len(c.args) {
-		c.fail(source.CodeArity, "%d operands", len(c.args))
+		c.fail(diag.OperandCount, "%d operands", len(c.args))
 		return nil
 	}
 	list, ok := build.Ints(c.args[i].node)
 	if !ok || len(c.args[i].dims) != 1 || c.args[i].dims[0] > 64 {
-		c.fail(syntax.CodeDynamic, "operand %d is computed from data", i)
+		c.fail(diag.DynamicShape, "operand %d is computed from data", i)
 		return nil
 	}
 	if len(list) == 1 {
@@ -32,7 +32,7 @@ func (c *call) numbers(i int) []int {
 func (c *call) sizes(i int) []int {
 	list := c.numbers(i)
 	if c.err == nil && slices.ContainsFunc(list, func(d int) bool { return d < 0 || d > ir.MaxValue }) {
-		c.fail(source.CodeDims, "the shape %v", list)
+		c.fail(diag.BadDimension, "the shape %v", list)
 	}
 	return list
 }
@@ -75,7 +75,7 @@ func convertSliceByValues(c *call) {
 		return
 	}
 	if n := len(x.Type.Shape); len(start) != n || len(limit) != n || len(step) != n {
-		c.fail(source.CodeArity, "ranges for other than %d axes", n)
+		c.fail(diag.OperandCount, "ranges for other than %d axes", n)
 		return
 	}
 	for i := range start {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/op/curve"
@@ -26,7 +26,7 @@ func convertConstant(c *call) {
 		data = &a.Value[0]
 	}
 	if data == nil {
-		c.fail(source.CodeAttr, "the value is missing")
+		c.fail(diag.BadAttribute, "the value is missing")
 		return
 	}
 	t := syntax.Type{Elem: "?"}
@@ -55,7 +55,7 @@ func convertConstant(c *call) {
 func (c *call) same(args ...value) []int {
 	for _, a := range args[1:] {
 		if !slices.Equal(a.dims, args[0].dims) {
-			c.fail(syntax.CodeTypes, "operands of the shapes %s and %s", ir.ShapeString(args[0].dims),
+			c.fail(diag.OperandTypes, "operands of the shapes %s and %s", ir.ShapeString(args[0].dims),
 				ir.ShapeString(a.dims))
 		}
 	}
@@ -89,7 +89,7 @@ func unary(name string) func(c *call) {
 	return func(c *call) {
 		o := op.Find(name)
 		if o == nil {
-			c.fail(source.CodeOp, "the operation %s is not supported", name)
+			c.fail(diag.UnsupportedOps, "the operation %s is not supported", name)
 			return
 		}
 		c.outs = append(c.outs, c.pointwise(o, nil, c.args...))

@@ -86,9 +86,9 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", op, err, want)
 		}
 	}
-	for op, code := range map[string]string{
-		"%a = stablehlo.abs %a : tensor<2x3xf32>":   source.CodeDuplicate,
-		"%0:2 = stablehlo.abs %a : tensor<2x3xf32>": source.CodeArity,
+	for op, code := range map[string]diag.Code{
+		"%a = stablehlo.abs %a : tensor<2x3xf32>":   diag.DuplicateName,
+		"%0:2 = stablehlo.abs %a : tensor<2x3xf32>": diag.OperandCount,
 		"%0 = stablehlo.abs %a : tensor<2x3xf32>":   "",
 	} {
 		if _, err := Parse("m.mlir", program(op), source.Options{}); diag.CodeOf(err) != code {
@@ -155,7 +155,7 @@ func TestUnsupported(t *testing.T) {
 		"  %1 = stablehlo.abss %0 : tensor<2x3xf32>\n  %2 = my.op %1 : tensor<2x3xf32>\n" +
 		"  %3 = stablehlo.abs %2 : tensor<2x3xf32>\n  %4 = stablehlo.add %a, %b : tensor<2x3xf32>")
 	_, err := Parse("m.mlir", text, source.Options{})
-	if err == nil || strings.Count(err.Error(), source.CodeOp) != 1 {
+	if err == nil || strings.Count(err.Error(), string(diag.UnsupportedOps)) != 1 {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"m.mlir: L0207: 2 operations in 3 places are not supported",

@@ -121,7 +121,7 @@ func TestOptions(t *testing.T) {
 		"cannot have the shape": {Shapes: map[string][]int{"arg0": {3}}},
 	} {
 		_, err := Parse("m.mlir", []byte(text), opts)
-		if diag.CodeOf(err) != source.CodeBinding || !strings.Contains(err.Error(), want) {
+		if diag.CodeOf(err) != diag.BadBinding || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s in: %v", want, err)
 		}
 	}

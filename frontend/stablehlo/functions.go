@@ -3,7 +3,7 @@
 package stablehlo
 
 import (
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
@@ -85,7 +85,7 @@ func convertBatchNorm(c *call) {
 		eps, known = a.Value[0].Float()
 	}
 	if !known {
-		c.fail(source.CodeAttr, "the attribute epsilon is missing, or no number")
+		c.fail(diag.BadAttribute, "the attribute epsilon is missing, or no number")
 	}
 	if c.err != nil {
 		return

@@ -5,7 +5,7 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 	"lathe/ir/op/sum"
@@ -27,7 +27,7 @@ func (c *call) patches(x, w *ir.Node, a *sum.ConvAttrs) *ir.Node {
 	out := make([]int, rank)
 	for i := range out {
 		if out[i] = (x.Type.Shape[1+i]-(a.Kernel[i]-1)*a.Dilations[i]-1)/a.Strides[i] + 1; out[i] < 1 {
-			c.fail(source.CodeShape, "the kernel is larger than the image")
+			c.fail(diag.OperandShapes, "the kernel is larger than the image")
 			return nil
 		}
 	}

@@ -123,7 +123,7 @@ func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
 	im.depth++
 	defer func() { im.depth-- }()
 	if im.depth > maxDepth {
-		return nil, diag.New(source.CodeLimit, im.Name, "regions and calls are nested more than %d deep", maxDepth)
+		return nil, diag.New(diag.ModelLimit, im.Name, "regions and calls are nested more than %d deep", maxDepth)
 	}
 	for i := range ops {
 		op := &ops[i]
@@ -131,19 +131,19 @@ func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
 			return nil, im.failed(nil)
 		}
 		if im.work++; im.work > maxWork {
-			return nil, im.Errorf(source.CodeLimit, op.At, "more than %d operations after calls and loops are written out",
+			return nil, im.Errorf(diag.ModelLimit, op.At, "more than %d operations after calls and loops are written out",
 				maxWork)
 		}
 		switch op.Name {
 		case "return", "func.return", "stablehlo.return", "mhlo.return":
 			if i < len(ops)-1 {
-				return nil, im.Errorf(syntax.CodeSyntax, ops[i+1].At, "%s stands behind the return", ops[i+1].Name)
+				return nil, im.Errorf(diag.MLIRSyntax, ops[i+1].At, "%s stands behind the return", ops[i+1].Name)
 			}
 			return im.returned(sc, op)
 		}
 		im.convert(sc, op)
 	}
-	return nil, diag.New(source.CodeNoOutput, im.Name, "a function or region returns nothing")
+	return nil, diag.New(diag.NoOutputs, im.Name, "a function or region returns nothing")
 }
 
 // returned are the values that a block returns, of the types that the text states.
@@ -153,12 +153,12 @@ func (im *importer) returned(sc *scope, op *syntax.Op) ([]value, error) {
 	for _, name := range c.in.Operands {
 		v, ok := sc.find(name)
 		if !ok {
-			return nil, im.Errorf(source.CodeUndefined, op.At, "%%%s is not defined", name)
+			return nil, im.Errorf(diag.UndefinedValue, op.At, "%%%s is not defined", name)
 		}
 		out = append(out, v)
 	}
 	if types := c.in.Types.In; len(types) != len(out) {
-		c.fail(syntax.CodeTypes, "%d values have %d types", len(out), len(types))
+		c.fail(diag.OperandTypes, "%d values have %d types", len(out), len(types))
 	} else {
 		for i, t := range types {
 			c.sameType(t, out[i], "value")
@@ -177,7 +177,7 @@ func (im *importer) convert(sc *scope, op *syntax.Op) {
 				v = c.outs[i]
 			}
 			if _, twice := sc.values[name]; twice {
-				im.report(im.Errorf(source.CodeDuplicate, op.At, "%%%s is defined twice", name))
+				im.report(im.Errorf(diag.DuplicateName, op.At, "%%%s is defined twice", name))
 			}
 			sc.values[name] = v
 		}
@@ -213,7 +213,7 @@ func (im *importer) count(sc *scope, c *call, op *syntax.Op) {
 }
 
 // report keeps an error for failed.
-func (im *importer) report(err error) { im.Report(err, source.CodeForm, im.Name) }
+func (im *importer) report(err error) { im.Report(err, diag.UnsupportedForm, im.Name) }
 
 // failed reports all failures at once, or last where there is none.
 func (im *importer) failed(last error) error {
@@ -225,7 +225,7 @@ func (im *importer) failed(last error) error {
 }
 
 // positioned gives an error without a place in the text that of an operation.
-func (im *importer) positioned(err error, code string, at int) error {
+func (im *importer) positioned(err error, code diag.Code, at int) error {
 	var d *diag.Error
 	if !errors.As(err, &d) {
 		return im.Errorf(code, at, "%v", err)

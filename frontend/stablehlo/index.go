@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
-	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/pointwise"
@@ -39,7 +38,7 @@ func convertGather(c *call) {
 	if len(c.args) == 3 {
 		sizes, ok := build.Ints(c.args[2].node)
 		if !ok {
-			c.fail(source.CodeDynamic, "the sizes of slices are computed from data")
+			c.fail(diag.DataDependent, "the sizes of slices are computed from data")
 			return
 		}
 		p.sizes = toInts(sizes)
@@ -64,7 +63,7 @@ func convertGather(c *call) {
 // placed checks dimension numbers against the shapes.
 func (c *call) placed(p *places, dims []int, index value) bool {
 	if p.vector < 0 || p.vector > len(index.dims) || !ir.IsWhole(index.node.Type.Format) || len(p.sizes) != len(dims) {
-		c.fail(syntax.CodeTypes, "indices of type %s do not fit %s", typeText(index), ir.ShapeString(dims))
+		c.fail(diag.OperandTypes, "indices of type %s do not fit %s", typeText(index), ir.ShapeString(dims))
 		return false
 	}
 	c.axes(slices.Concat(p.collapsed, p.batching), len(dims))
@@ -78,17 +77,17 @@ func (c *call) placed(p *places, dims []int, index value) bool {
 	c.axes(p.window, windows+len(index.dims))
 	if c.err == nil && (k != len(p.axes) || len(p.window) != windows || len(p.batching) != len(p.indexBatching) ||
 		slices.Contains(p.indexBatching, p.vector)) {
-		c.fail(source.CodeAttr, "the dimension numbers do not fit %s and %s", ir.ShapeString(dims),
+		c.fail(diag.BadAttribute, "the dimension numbers do not fit %s and %s", ir.ShapeString(dims),
 			ir.ShapeString(index.dims))
 	}
 	for i, s := range p.sizes {
 		flat := slices.Contains(p.collapsed, i) || slices.Contains(p.batching, i)
 		if c.err == nil && (s < 0 || s > dims[i] || s != 1 && flat) {
-			c.fail(source.CodeAttr, "slices of %v from %s", p.sizes, ir.ShapeString(dims))
+			c.fail(diag.BadAttribute, "slices of %v from %s", p.sizes, ir.ShapeString(dims))
 		}
 	}
 	if c.err == nil && (elems(dims) == 0 || elems(dims) >= 1<<31) {
-		c.fail(source.CodeDims, "positions in %s", ir.ShapeString(dims))
+		c.fail(diag.BadDimension, "positions in %s", ir.ShapeString(dims))
 	}
 	return c.err == nil
 }
@@ -252,13 +251,13 @@ func convertDynamicSlice(c *call) {
 	x := c.args[0]
 	sizes := c.ints(len(x.dims), required, "slice_sizes", "sizes")
 	if len(c.args) != len(x.dims)+1 {
-		c.fail(source.CodeArity, "%d positions for %d axes", len(c.args)-1, len(x.dims))
+		c.fail(diag.OperandCount, "%d positions for %d axes", len(c.args)-1, len(x.dims))
 		return
 	}
 	n := c.full(x)
 	for axis, size := range sizes {
 		if size < 0 || size > x.dims[axis] {
-			c.fail(source.CodeAttr, "slices of %v from %s", sizes, ir.ShapeString(x.dims))
+			c.fail(diag.BadAttribute, "slices of %v from %s", sizes, ir.ShapeString(x.dims))
 			return
 		}
 		n = c.cutAt(n, axis, c.args[1+axis].node, size)
@@ -293,7 +292,7 @@ func convertDynamicUpdate(c *call) {
 	x, update := c.args[0], c.args[1]
 	rank := len(x.dims)
 	if len(c.args) != rank+2 || len(update.dims) != rank {
-		c.fail(source.CodeArity, "%d positions for %d axes", len(c.args)-2, rank)
+		c.fail(diag.OperandCount, "%d positions for %d axes", len(c.args)-2, rank)
 		return
 	}
 	part := c.full(update)
@@ -301,7 +300,7 @@ func convertDynamicUpdate(c *call) {
 	for axis, d := range x.dims {
 		size := update.dims[axis]
 		if size > d || size < 1 {
-			c.fail(syntax.CodeTypes, "writes %s into %s", ir.ShapeString(update.dims), ir.ShapeString(x.dims))
+			c.fail(diag.OperandTypes, "writes %s into %s", ir.ShapeString(update.dims), ir.ShapeString(x.dims))
 			return
 		}
 		if size == d {

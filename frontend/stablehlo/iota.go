@@ -4,8 +4,8 @@ package stablehlo
 
 import (
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -26,7 +26,7 @@ const maxIota = 1 << 22
 // iota is 0, 1, 2, ... along an axis.
 func (c *call) iota(d ir.DType, dims []int, axis int) value {
 	if axis >= len(dims) || dims[axis] > maxIota || d == "" {
-		c.fail(source.CodeDims, "counts along axis %d of %s", axis, ir.ShapeString(dims))
+		c.fail(diag.BadDimension, "counts along axis %d of %s", axis, ir.ShapeString(dims))
 		return value{}
 	}
 	n := dims[axis]
@@ -66,7 +66,7 @@ func (c *call) reversed(x *ir.Node, axis int) *ir.Node {
 	}
 	size := x.Type.Shape[axis]
 	if size > 1<<12 {
-		c.fail(source.CodeLimit, "reverses an axis of %d elements", size)
+		c.fail(diag.ModelLimit, "reverses an axis of %d elements", size)
 		return nil
 	}
 	parts := make([]*ir.Node, size)

@@ -58,7 +58,7 @@ func Parse(name string, data []byte, opts source.Options) (*ir.Graph, error) {
 		if list, ok := err.(diag.List); ok {
 			return nil, list
 		}
-		return nil, diag.At(err, source.CodeForm, name)
+		return nil, diag.At(err, diag.UnsupportedForm, name)
 	}
 	return g, nil
 }

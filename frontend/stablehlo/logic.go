@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
@@ -27,7 +27,7 @@ func convertCompare(c *call) {
 	}
 	if !slices.Contains([]string{"EQ", "NE", "LT", "LE", "GT", "GE"}, dir) ||
 		kind == "TOTALORDER" && !(c.args[0].node.IsConst() && c.args[1].node.IsConst()) {
-		c.fail(source.CodeForm, "comparison %s %s is not supported", dir, kind)
+		c.fail(diag.UnsupportedForm, "comparison %s %s is not supported", dir, kind)
 		return
 	}
 	c.outs = append(c.outs, c.compare(strings.ToLower(dir), c.args[0], c.args[1]))
@@ -95,7 +95,7 @@ func (c *call) down(x value, n int) value {
 func convertLeadingZeros(c *call) {
 	x := c.args[0]
 	if !ir.IsWhole(x.node.Type.Format) || x.node.Type.Format == ir.Bool {
-		c.fail(source.CodeDType, "%s has no integers", typeText(x))
+		c.fail(diag.BadElementType, "%s has no integers", typeText(x))
 		return
 	}
 	width := x.node.Type.Format.Width()
@@ -123,11 +123,11 @@ func convertConvert(c *call) {
 func (c *call) cast(x value, elem string) value {
 	to := syntax.Storage(elem)
 	if to == "" {
-		c.fail(source.CodeDType, "elements of type %s are not supported", elem)
+		c.fail(diag.BadElementType, "elements of type %s are not supported", elem)
 		return value{}
 	}
 	if strings.HasSuffix(elem, "i2") || strings.HasSuffix(elem, "i4") {
-		c.fail(source.CodeDType, "conversions to %s are not supported", elem)
+		c.fail(diag.BadElementType, "conversions to %s are not supported", elem)
 		return value{}
 	}
 	wide := to == ir.F32 || to == ir.F64
@@ -142,7 +142,7 @@ func (c *call) cast(x value, elem string) value {
 func convertBitcast(c *call) {
 	t := c.result()
 	if d := syntax.Storage(t.Elem); d == "" || ir.FormatOf(d) != c.args[0].node.Type.Format || d == ir.F16 || d == ir.BF {
-		c.fail(source.CodeForm, "the bits of %s as %s", typeText(c.args[0]), t)
+		c.fail(diag.UnsupportedForm, "the bits of %s as %s", typeText(c.args[0]), t)
 		return
 	}
 	c.outs = append(c.outs, c.args[0])
@@ -172,7 +172,7 @@ func convertReducePrecision(c *call) {
 	case exp >= 8 && frac >= 23:
 		c.outs = append(c.outs, c.args[0])
 	default:
-		c.fail(source.CodeForm, "rounds to %d bits of exponent and %d of fraction", exp, frac)
+		c.fail(diag.UnsupportedForm, "rounds to %d bits of exponent and %d of fraction", exp, frac)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
-	"lathe/frontend/stablehlo/syntax"
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -19,7 +17,7 @@ func (c *call) region(i int, args []value) []value {
 		return nil
 	}
 	if i >= len(c.in.Regions) || len(c.in.Regions[i].Blocks) != 1 {
-		c.fail(source.CodeForm, "region %d has no block, or several", i)
+		c.fail(diag.UnsupportedForm, "region %d has no block, or several", i)
 		return nil
 	}
 	block := c.in.Regions[i].Blocks[0]
@@ -31,7 +29,7 @@ func (c *call) region(i int, args []value) []value {
 		}
 	}
 	if len(names) != len(args) {
-		c.fail(source.CodeArity, "a region of %d arguments for %d values", len(names), len(args))
+		c.fail(diag.OperandCount, "a region of %d arguments for %d values", len(names), len(args))
 		return nil
 	}
 	sc := c.sc.inner()
@@ -43,7 +41,7 @@ func (c *call) region(i int, args []value) []value {
 	c.wrap(err)
 	for _, v := range outs {
 		if v.node == nil && c.err == nil && c.Reported() == before {
-			c.fail(source.CodeUndefined, "a region returns what has no value")
+			c.fail(diag.UndefinedValue, "a region returns what has no value")
 		}
 	}
 	return outs
@@ -83,7 +81,7 @@ func convertWhile(c *call) {
 			return
 		}
 		if len(state) != len(c.args) {
-			c.fail(source.CodeArity, "the body of a loop of %d values returns %d", len(c.args), len(state))
+			c.fail(diag.OperandCount, "the body of a loop of %d values returns %d", len(c.args), len(state))
 			return
 		}
 	}
@@ -92,7 +90,7 @@ func convertWhile(c *call) {
 
 // loop is an error about the operation that is no fault of the text.
 func (c *call) loop(what string) *diag.Error {
-	return c.Errorf(syntax.CodeLoop, c.in.Op.At, "%s: %s is not supported", c.in.Op.Name, what)
+	return c.Errorf(diag.UnboundedLoop, c.in.Op.At, "%s: %s is not supported", c.in.Op.Name, what)
 }
 
 // rounds guesses the number of rounds of the usual loop, which counts up to a constant by 1; 0 for others.
@@ -142,7 +140,7 @@ func (c *call) rounds() int {
 // convertIf takes one branch where the condition is known, and else both.
 func convertIf(c *call) {
 	if len(c.in.Regions) != 2 {
-		c.fail(source.CodeForm, "%d branches", len(c.in.Regions))
+		c.fail(diag.UnsupportedForm, "%d branches", len(c.in.Regions))
 		return
 	}
 	cond := c.args[0]
@@ -157,7 +155,7 @@ func convertIf(c *call) {
 func convertCase(c *call) {
 	n := len(c.in.Regions)
 	if n == 0 {
-		c.fail(source.CodeForm, "no branches")
+		c.fail(diag.UnsupportedForm, "no branches")
 		return
 	}
 	index := c.args[0]
@@ -184,7 +182,7 @@ func (c *call) branches(cond value, yes, no []value) {
 		return
 	}
 	if len(yes) != len(no) || len(cond.dims) != 0 {
-		c.fail(syntax.CodeTypes, "branches of %d and of %d results", len(yes), len(no))
+		c.fail(diag.OperandTypes, "branches of %d and of %d results", len(yes), len(no))
 		return
 	}
 	for i := range yes {

@@ -36,13 +36,13 @@ func (im *importer) collect() (*function, error) {
 		}
 	}
 	if modules > 1 || modules == 1 && len(ops) > 1 {
-		return nil, im.Errorf(syntax.CodeModules, ops[1].At, "the file holds several modules").
+		return nil, im.Errorf(diag.SeveralModules, ops[1].At, "the file holds several modules").
 			WithHint("write each module into a file of its own")
 	}
 	if modules == 1 {
 		in := im.Instr(&ops[0])
 		if len(in.Regions) != 1 || len(in.Regions[0].Blocks) == 0 {
-			return nil, im.Errorf(source.CodeNoOutput, ops[0].At, "the module holds no function")
+			return nil, im.Errorf(diag.NoOutputs, ops[0].At, "the module holds no function")
 		}
 		ops = in.Regions[0].Blocks[0].Ops
 	}
@@ -56,7 +56,7 @@ func (im *importer) collect() (*function, error) {
 			continue
 		}
 		if im.funcs[f.name] != nil {
-			return nil, im.Errorf(source.CodeDuplicate, f.at, "the function @%s is defined twice", f.name)
+			return nil, im.Errorf(diag.DuplicateName, f.at, "the function @%s is defined twice", f.name)
 		}
 		im.funcs[f.name] = f
 		all = append(all, f)
@@ -70,9 +70,9 @@ func (im *importer) collect() (*function, error) {
 	case len(public) == 1:
 		return public[0], nil
 	case len(all) == 0:
-		return nil, diag.New(source.CodeNoOutput, im.Name, "the module holds no function")
+		return nil, diag.New(diag.NoOutputs, im.Name, "the module holds no function")
 	}
-	return nil, im.Errorf(source.CodeNoOutput, all[0].at, "the module has %d public functions and none is called main",
+	return nil, im.Errorf(diag.NoOutputs, all[0].at, "the module has %d public functions and none is called main",
 		len(public))
 }
 
@@ -82,7 +82,7 @@ func (im *importer) function(op *syntax.Op) (f *function, private bool, err erro
 		if op.Name == "sdy.mesh" || op.Name == "mhlo.mesh" {
 			return nil, false, nil
 		}
-		return nil, false, im.Errorf(source.CodeOp, op.At, "%s stands where functions are expected", op.Name)
+		return nil, false, im.Errorf(diag.UnsupportedOps, op.At, "%s stands where functions are expected", op.Name)
 	}
 	in := im.Instr(op)
 	f = &function{name: in.Callee, at: op.At}
@@ -94,12 +94,12 @@ func (im *importer) function(op *syntax.Op) (f *function, private bool, err erro
 		f.types = im.Signature(typed).Out
 	}
 	if len(in.Regions) == 0 || len(in.Regions[0].Blocks) == 0 {
-		return nil, false, im.Errorf(source.CodeForm, op.At, "the function @%s has no body", f.name)
+		return nil, false, im.Errorf(diag.UnsupportedForm, op.At, "the function @%s has no body", f.name)
 	}
 	f.body = in.Regions[0]
 	private = in.Attrs.Get("sym_visibility").Word() == "private"
 	if len(f.body.Blocks) > 1 {
-		return nil, false, im.Errorf(source.CodeForm, op.At, "the function @%s has several blocks", f.name)
+		return nil, false, im.Errorf(diag.UnsupportedForm, op.At, "the function @%s has several blocks", f.name)
 	}
 	f.args = f.body.Blocks[0].Args
 	outs := false
@@ -140,13 +140,13 @@ func (im *importer) inputs(f *function) ([]value, error) {
 		a := &f.args[i]
 		t, ok := im.ArgType(a)
 		if !ok || !t.Tensor {
-			return nil, im.Errorf(syntax.CodeTypes, a.At, "the argument %%%s is not a tensor", a.Name)
+			return nil, im.Errorf(diag.OperandTypes, a.At, "the argument %%%s is not a tensor", a.Name)
 		}
 		d := syntax.Storage(t.Elem)
 		if d == "" {
-			code := source.CodeDType
+			code := diag.BadElementType
 			if strings.HasPrefix(t.Elem, "!quant") {
-				code = syntax.CodeQuant
+				code = diag.QuantizedType
 			}
 			return nil, im.Errorf(code, a.At, "the argument %%%s has elements of type %s, which are not supported", a.Name,
 				t.Elem)
@@ -162,12 +162,12 @@ func (im *importer) inputs(f *function) ([]value, error) {
 		}
 		n, err := im.b.Input(name, d, dims)
 		if err != nil {
-			return nil, im.positioned(err, source.CodeDims, a.At)
+			return nil, im.positioned(err, diag.BadDimension, a.At)
 		}
 		args = append(args, wholeValue(n))
 	}
 	if len(im.opts.Dims) > 0 {
-		return nil, diag.New(source.CodeBinding, im.Name, "dimensions of StableHLO modules have no names").
+		return nil, diag.New(diag.BadBinding, im.Name, "dimensions of StableHLO modules have no names").
 			WithHint("--shape INPUT=... gives sizes to those of an input")
 	}
 	return args, source.Known("input", slices.Sorted(maps.Keys(im.opts.Shapes)), slices.Sorted(slices.Values(names)))
@@ -189,13 +189,13 @@ func (im *importer) argNames(f *function) []string {
 func (im *importer) bind(t syntax.Type, name string, a *syntax.Arg, given []int, ok bool) ([]int, error) {
 	dims := slices.Clone(t.Dims)
 	if ok && len(given) != len(dims) {
-		return nil, im.Errorf(source.CodeBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
+		return nil, im.Errorf(diag.BadBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
 			ir.ShapeString(given))
 	}
 	for i, d := range dims {
 		switch {
 		case ok && d != syntax.Dynamic && given[i] != d, ok && given[i] < 1:
-			return nil, im.Errorf(source.CodeBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
+			return nil, im.Errorf(diag.BadBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
 				ir.ShapeString(given))
 		case d != syntax.Dynamic:
 		case ok:
@@ -203,7 +203,7 @@ func (im *importer) bind(t syntax.Type, name string, a *syntax.Arg, given []int,
 		case i == 0:
 			dims[i] = 1
 		default:
-			return nil, im.Errorf(source.CodeOpenDim, a.At, "axis %d of input %q of type %s has no size", i, name, t).
+			return nil, im.Errorf(diag.OpenDimension, a.At, "axis %d of input %q of type %s has no size", i, name, t).
 				WithHint("give the shape: --shape %s=...", name)
 		}
 	}
@@ -241,10 +241,10 @@ func (im *importer) resultStorage(f *function, i int) ir.DType {
 // body converts a function for given arguments.
 func (im *importer) body(f *function, args []value, path string) ([]value, error) {
 	if slices.Contains(im.stack, f.name) {
-		return nil, im.Errorf(syntax.CodeCall, f.at, "the function @%s calls itself", f.name)
+		return nil, im.Errorf(diag.UnknownFunction, f.at, "the function @%s calls itself", f.name)
 	}
 	if len(args) != len(f.args) {
-		return nil, im.Errorf(syntax.CodeCall, f.at, "the function @%s takes %d arguments, not %d", f.name, len(f.args),
+		return nil, im.Errorf(diag.UnknownFunction, f.at, "the function @%s takes %d arguments, not %d", f.name, len(f.args),
 			len(args))
 	}
 	im.stack = append(im.stack, f.name)
@@ -260,7 +260,7 @@ func (im *importer) body(f *function, args []value, path string) ([]value, error
 	}
 	c := &call{importer: im, in: im.Instr(&ops[len(ops)-1])}
 	if len(outs) != len(f.types) {
-		c.fail(syntax.CodeTypes, "%d values, the function @%s states %d", len(outs), f.name, len(f.types))
+		c.fail(diag.OperandTypes, "%d values, the function @%s states %d", len(outs), f.name, len(f.types))
 		return nil, c.err
 	}
 	for i, t := range f.types {

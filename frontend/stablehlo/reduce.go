@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
-	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/op/reduce"
@@ -123,7 +122,7 @@ func convertReduce(c *call) {
 	name := c.monoid()
 	o := reduceOp(name, x.node)
 	if o == nil {
-		c.fail(source.CodeForm, "a reduction by an operation that is not recognised")
+		c.fail(diag.UnsupportedForm, "a reduction by an operation that is not recognised")
 		return
 	}
 	c.outs = append(c.outs, c.reduced(name, o, x, inits[0], axes))
@@ -133,7 +132,7 @@ func convertReduce(c *call) {
 func (c *call) reduceOperands() (values, inits []value) {
 	n := len(c.args) / 2
 	if len(c.args)%2 != 0 || n == 0 || c.in.Inits != 0 && c.in.Inits != n {
-		c.fail(source.CodeArity, "%d operands", len(c.args))
+		c.fail(diag.OperandCount, "%d operands", len(c.args))
 		return nil, nil
 	}
 	for i := range n {
@@ -146,7 +145,7 @@ func (c *call) reduceOperands() (values, inits []value) {
 	for i, v := range inits {
 		if len(v.dims) != 0 || v.node.Type.Format != values[i].node.Type.Format ||
 			!slices.Equal(values[i].dims, values[0].dims) {
-			c.fail(syntax.CodeTypes, "values and initial values have other types")
+			c.fail(diag.OperandTypes, "values and initial values have other types")
 			return nil, nil
 		}
 	}
@@ -166,7 +165,7 @@ func (c *call) reduced(name string, o *ir.Op, x, init value, axes []int) value {
 	case len(axes) == 0:
 		n = c.full(x)
 	case elems(x.dims) == 0:
-		c.fail(source.CodeDims, "reduces %s, which has no elements", ir.ShapeString(x.dims))
+		c.fail(diag.BadDimension, "reduces %s, which has no elements", ir.ShapeString(x.dims))
 		return value{}
 	default:
 		n = c.shape(c.emit(o, &reduce.Attrs{Axes: axes}, c.full(x)), dims)

@@ -5,8 +5,7 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/frontend/source"
-	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/whole"
 )
@@ -15,7 +14,7 @@ import (
 // more place for all updates of slices that do not lie inside.
 func convertScatter(c *call) {
 	if len(c.args) != 3 {
-		c.fail(source.CodeForm, "a scatter of %d operands", len(c.args))
+		c.fail(diag.UnsupportedForm, "a scatter of %d operands", len(c.args))
 		return
 	}
 	x, index, updates := c.args[0], c.args[1], c.args[2]
@@ -35,7 +34,7 @@ func convertScatter(c *call) {
 			continue
 		}
 		if w >= len(p.window) || p.window[w] < 0 || p.window[w] >= len(updates.dims) {
-			c.fail(source.CodeAttr, "the dimension numbers do not fit %s", ir.ShapeString(x.dims))
+			c.fail(diag.BadAttribute, "the dimension numbers do not fit %s", ir.ShapeString(x.dims))
 			return
 		}
 		p.sizes[axis] = updates.dims[p.window[w]]
@@ -46,7 +45,7 @@ func convertScatter(c *call) {
 	}
 	reduction, known := reductions[c.monoid()]
 	if !known && !c.replaces() {
-		c.fail(source.CodeForm, "a scatter by an operation that is not recognised")
+		c.fail(diag.UnsupportedForm, "a scatter by an operation that is not recognised")
 		return
 	}
 	at, inside := c.flat(p, x.dims, index)
@@ -54,7 +53,7 @@ func convertScatter(c *call) {
 		return
 	}
 	if !slices.Equal(at.Type.Shape, updates.dims) {
-		c.fail(syntax.CodeTypes, "updates of shape %s for positions of shape %s", ir.ShapeString(updates.dims),
+		c.fail(diag.OperandTypes, "updates of shape %s for positions of shape %s", ir.ShapeString(updates.dims),
 			ir.ShapeString(at.Type.Shape))
 		return
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -17,7 +17,7 @@ func elems(dims []int) int { return ir.Type{Shape: dims}.Elems() }
 // reshaped gives a value another shape of as many elements.
 func (c *call) reshaped(v value, dims []int) value {
 	if v.node == nil || elems(v.dims) != elems(dims) {
-		c.fail(syntax.CodeTypes, "%s cannot become %s", ir.ShapeString(v.dims), ir.ShapeString(dims))
+		c.fail(diag.OperandTypes, "%s cannot become %s", ir.ShapeString(v.dims), ir.ShapeString(dims))
 		return value{}
 	}
 	if v.node.Type.Elems() == 1 { // the same everywhere
@@ -74,7 +74,7 @@ func convertBroadcast(c *call) {
 func (c *call) broadcast(x value, axes, dims []int) value {
 	for i, a := range axes {
 		if d := x.dims[i]; d != dims[a] && d != 1 {
-			c.fail(syntax.CodeTypes, "axis %d of %s does not become axis %d of %s", i, ir.ShapeString(x.dims), a,
+			c.fail(diag.OperandTypes, "axis %d of %s does not become axis %d of %s", i, ir.ShapeString(x.dims), a,
 				ir.ShapeString(dims))
 		}
 	}
@@ -117,7 +117,7 @@ func (c *call) slice(n *ir.Node, axis, start, limit, step int) *ir.Node {
 	}
 	size := n.Type.Shape[axis]
 	if step < 1 || start < 0 || limit > size || start > limit {
-		c.fail(source.CodeAttr, "%d:%d:%d does not lie within %d elements of axis %d", start, limit, step, size, axis)
+		c.fail(diag.BadAttribute, "%d:%d:%d does not lie within %d elements of axis %d", start, limit, step, size, axis)
 		return nil
 	}
 	if start == 0 && limit == size && step == 1 {
@@ -157,7 +157,7 @@ func (c *call) ranges(rank int) (start, limit, step []int) {
 			part = append(part, 1)
 		}
 		if len(part) != 3 {
-			c.fail(source.CodeAttr, "a range of %d numbers", len(part))
+			c.fail(diag.BadAttribute, "a range of %d numbers", len(part))
 			part = make([]int, 3)
 		}
 		start, limit, step, part = append(start, part[0]), append(limit, part[1]), append(step, part[2]), part[:0]
@@ -175,7 +175,7 @@ func (c *call) ranges(rank int) (start, limit, step []int) {
 		flush()
 	}
 	if len(start) != rank {
-		c.fail(source.CodeAttr, "%d ranges for %d axes", len(start), rank)
+		c.fail(diag.BadAttribute, "%d ranges for %d axes", len(start), rank)
 	}
 	return start, limit, step
 }
@@ -212,14 +212,14 @@ func (c *call) pad(low, high, inner []int) {
 	x := c.node(0)
 	fill, ok := c.args[1].scalar()
 	if !ok {
-		c.fail(source.CodeDynamic, "the padding value is computed from data")
+		c.fail(diag.DataDependent, "the padding value is computed from data")
 		return
 	}
 	if x == nil {
 		return
 	}
 	if n := len(x.Type.Shape); len(low) != n || len(high) != n || len(inner) != n {
-		c.fail(source.CodeArity, "padding for other than %d axes", n)
+		c.fail(diag.OperandCount, "padding for other than %d axes", n)
 		return
 	}
 	for axis := range x.Type.Shape {
@@ -242,7 +242,7 @@ func (c *call) padAxis(x *ir.Node, axis, low, high, inner int, fill float64) *ir
 		joined[axis] = size * (inner + 1)
 		x = c.slice(c.shape(x, joined[:rank]), axis, 0, size*(inner+1)-inner, 1)
 	} else if inner < 0 {
-		c.fail(source.CodeAttr, "interior padding of %d", inner)
+		c.fail(diag.BadAttribute, "interior padding of %d", inner)
 		return nil
 	}
 	if low < 0 && x != nil {
@@ -264,7 +264,7 @@ func (c *call) padded(x *ir.Node, axis, before, after int, fill float64) *ir.Nod
 	}
 	v, ok := build.PadValue(x, fill)
 	if !ok {
-		c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", fill)
+		c.fail(diag.UnsupportedForm, "pads whole numbers by %.0f, which float32 does not hold", fill)
 	}
 	return c.emit(move.Pad, &move.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 }

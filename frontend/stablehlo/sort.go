@@ -5,7 +5,7 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/whole"
@@ -25,7 +25,7 @@ func convertTopK(c *call) {
 	}
 	last := len(x.Type.Shape) - 1
 	if !ok || last < 0 || k < 1 || k > int64(x.Type.Shape[last]) {
-		c.fail(source.CodeAttr, "the greatest %d of %s", k, ir.ShapeString(x.Type.Shape))
+		c.fail(diag.BadAttribute, "the greatest %d of %s", k, ir.ShapeString(x.Type.Shape))
 		return
 	}
 	a := whole.TopKAttrs{Axis: last, K: int(k), Largest: largest || !isBool}
@@ -50,12 +50,12 @@ func convertSort(c *call) {
 		}
 	}
 	if at < 0 || at >= rank || x.Type.Shape[at] == 0 {
-		c.fail(source.CodeAttr, "sorts axis %d of %s", at, ir.ShapeString(x.Type.Shape))
+		c.fail(diag.BadAttribute, "sorts axis %d of %s", at, ir.ShapeString(x.Type.Shape))
 		return
 	}
 	largest := c.firstIs(false)
 	if !largest && !c.firstIs(true) {
-		c.fail(source.CodeForm, "an order that is not that of the first operand alone")
+		c.fail(diag.UnsupportedForm, "an order that is not that of the first operand alone")
 		return
 	}
 	a := whole.TopKAttrs{Axis: at, K: x.Type.Shape[at], Largest: largest}

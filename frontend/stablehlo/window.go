@@ -5,7 +5,7 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/pointwise"
@@ -29,11 +29,11 @@ func convertReduceWindow(c *call) {
 		base: c.ints(rank, 1, "base_dilations"), dilate: c.ints(rank, 1, "window_dilations")}
 	w.low, w.high = c.pads(rank, "padding")
 	if c.err == nil && slices.Min(append(slices.Concat(w.size, w.stride, w.base, w.dilate), 1)) < 1 {
-		c.fail(source.CodeAttr, "windows, strides and dilations must be positive")
+		c.fail(diag.BadAttribute, "windows, strides and dilations must be positive")
 	}
 	name := c.monoid()
 	if len(values) != 1 || name == "" {
-		c.fail(source.CodeForm, "windows of %d operands, joined by an operation that is not recognised", len(values))
+		c.fail(diag.UnsupportedForm, "windows of %d operands, joined by an operation that is not recognised", len(values))
 	}
 	if c.err != nil {
 		return
@@ -157,11 +157,11 @@ func emptyWindows(dims []int, w windowOp, axes []int) bool {
 func (c *call) joinWindows(name string, x, init value, w windowOp) value {
 	fill, ok := init.scalar()
 	if !ok {
-		c.fail(source.CodeDynamic, "the initial value is computed from data")
+		c.fail(diag.DataDependent, "the initial value is computed from data")
 		return value{}
 	}
 	if c.specs[name] == nil {
-		c.fail(source.CodeForm, "windows joined by %s", name)
+		c.fail(diag.UnsupportedForm, "windows joined by %s", name)
 		return value{}
 	}
 	n := c.full(x)
@@ -198,7 +198,7 @@ func (c *call) joinAxis(name string, n *ir.Node, axis int, w windowOp) *ir.Node 
 	size, step := w.size[axis], w.dilate[axis]
 	count := n.Type.Shape[axis] - (size-1)*step // windows in steps of one
 	if count < 1 {
-		c.fail(source.CodeShape, "windows of %d elements in steps of %d are larger than axis %d of %s", size, step, axis,
+		c.fail(diag.OperandShapes, "windows of %d elements in steps of %d are larger than axis %d of %s", size, step, axis,
 			ir.ShapeString(n.Type.Shape))
 		return nil
 	}

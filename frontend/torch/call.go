@@ -35,7 +35,7 @@ type call struct {
 }
 
 // fail sets the error if there is none yet.
-func (c *call) fail(code, msg string, args ...any) *diag.Error {
+func (c *call) fail(code diag.Code, msg string, args ...any) *diag.Error {
 	if c.err == nil {
 		c.err = diag.New(code, "", msg, args...)
 		return c.err
@@ -50,15 +50,15 @@ func (c *call) wrap(err error) {
 	}
 	var d *diag.Error
 	if !errors.As(err, &d) {
-		c.fail(source.CodeForm, "%v", err)
+		c.fail(diag.UnsupportedForm, "%v", err)
 		return
 	}
 	e := *d
 	switch {
-	case e.Code == "L0318":
-		e.Code, e.Pos = source.CodeDType, ""
-	case strings.HasPrefix(e.Code, "L03"):
-		e.Code, e.Pos = source.CodeShape, ""
+	case e.Code == diag.FloatValueType:
+		e.Code, e.Pos = diag.BadElementType, ""
+	case e.Code.Graph():
+		e.Code, e.Pos = diag.OperandShapes, ""
 	}
 	c.err = &e
 }
@@ -67,7 +67,7 @@ func (c *call) wrap(err error) {
 func (c *call) check() {
 	for _, in := range c.n.in {
 		if in.name != "" && !slices.Contains(c.args, in.name) {
-			e := c.fail(source.CodeAttr, "has an argument %s, which is not known", source.Quote(in.name))
+			e := c.fail(diag.BadAttribute, "has an argument %s, which is not known", source.Quote(in.name))
 			if near := diag.Nearest(in.name, c.args); near != "" {
 				e.Hint = "did the archive mean " + near + "?"
 			}
@@ -151,13 +151,13 @@ func (c *call) has(name string) bool {
 func (c *call) need(name string) arg {
 	a, ok := c.arg(name)
 	if !ok {
-		c.fail(source.CodeArity, "lacks the argument %s", name)
+		c.fail(diag.OperandCount, "lacks the argument %s", name)
 	}
 	return a
 }
 
 func (c *call) odd(name, want string, a arg) {
-	c.fail(source.CodeAttr, "the argument %s is %s, where %s is needed", name, strings.TrimPrefix(a.kind, "as_"), want)
+	c.fail(diag.BadAttribute, "the argument %s is %s, where %s is needed", name, strings.TrimPrefix(a.kind, "as_"), want)
 }
 
 // tensor returns the node of an argument.
@@ -251,7 +251,7 @@ func (c *call) whole(a arg) (int64, error) {
 	case "as_sym_int":
 		return c.dims.size(a.v)
 	}
-	return 0, a.v.Errorf(source.CodeAttr, "is %s, where a whole number is needed", strings.TrimPrefix(a.kind, "as_"))
+	return 0, a.v.Errorf(diag.BadAttribute, "is %s, where a whole number is needed", strings.TrimPrefix(a.kind, "as_"))
 }
 
 // ints reads a list of whole numbers; a single one stands for a list of one. Absent, it is nil.

@@ -43,9 +43,9 @@ func (d *dims) size(v *source.JSON) (int64, error) {
 		if n, ok := d.names[name]; ok || r.err != nil {
 			return n, r.err
 		}
-		return 0, body.Errorf(source.CodeUndefined, "the size %s is computed by nothing", source.Quote(name))
+		return 0, body.Errorf(diag.UndefinedValue, "the size %s is computed by nothing", source.Quote(name))
 	default:
-		return 0, v.Errorf(codeSchema, "a size of the kind %s is not known", source.Quote(kind))
+		return 0, v.Errorf(diag.ProgramSchema, "a size of the kind %s is not known", source.Quote(kind))
 	}
 }
 
@@ -59,12 +59,12 @@ func (d *dims) expression(v *source.JSON, text string) (int64, error) {
 	}
 	switch {
 	case p.open != "":
-		return 0, v.Errorf(source.CodeOpenDim, "the size %s is open", source.Quote(p.open)).
+		return 0, v.Errorf(diag.OpenDimension, "the size %s is open", source.Quote(p.open)).
 			WithHint("--dim %s=SIZE", p.open)
 	case p.msg != "":
-		return 0, v.Errorf(source.CodeForm, "the size %s %s", source.Quote(text), p.msg)
+		return 0, v.Errorf(diag.UnsupportedForm, "the size %s %s", source.Quote(text), p.msg)
 	case n < -maxSize || n > maxSize:
-		return 0, v.Errorf(source.CodeLimit, "the size %s is %d; the limit is 2^40", source.Quote(text), n)
+		return 0, v.Errorf(diag.ModelLimit, "the size %s is %d; the limit is 2^40", source.Quote(text), n)
 	}
 	return n, nil
 }
@@ -295,11 +295,11 @@ func (im *importer) set(name string, size int) error {
 	have, bound := im.dims.symbols[name]
 	switch {
 	case size < 1:
-		return diag.New(source.CodeBinding, "", "dimension %s cannot be %d", source.Quote(name), size)
+		return diag.New(diag.BadBinding, "", "dimension %s cannot be %d", source.Quote(name), size)
 	case bound && have != int64(size):
-		return diag.New(source.CodeBinding, "", "dimension %s is %d and also %d", source.Quote(name), have, size)
+		return diag.New(diag.BadBinding, "", "dimension %s is %d and also %d", source.Quote(name), have, size)
 	case ranged && (int64(size) < bounds[0] && (size != 1 || bounds[0] > 2) || int64(size) > bounds[1]):
-		return diag.New(source.CodeBinding, "", "dimension %s is %d; the model was exported for %d to %d",
+		return diag.New(diag.BadBinding, "", "dimension %s is %d; the model was exported for %d to %d",
 			source.Quote(name), size, bounds[0], bounds[1])
 	}
 	im.dims.symbols[name] = int64(size)
@@ -310,7 +310,7 @@ func (im *importer) set(name string, size int) error {
 func (im *importer) given(name string, shape []int) error {
 	sizes := im.graph.tensors[name].sizes
 	if len(shape) != len(sizes) {
-		return diag.New(source.CodeBinding, "", "input %s has %d dimensions, the given shape %s has %d", source.Quote(name),
+		return diag.New(diag.BadBinding, "", "input %s has %d dimensions, the given shape %s has %d", source.Quote(name),
 			len(sizes), ir.ShapeString(shape), len(shape))
 	}
 	for i, v := range sizes {
@@ -321,7 +321,7 @@ func (im *importer) given(name string, shape []int) error {
 			continue
 		}
 		if n, err := v.Get("as_int").Int(); err == nil && n != int64(shape[i]) {
-			return diag.New(source.CodeBinding, "", "dimension %d of input %s is %d, not %d as in the given shape %s", i,
+			return diag.New(diag.BadBinding, "", "dimension %d of input %s is %d, not %d as in the given shape %s", i,
 				source.Quote(name), n, shape[i], ir.ShapeString(shape))
 		}
 	}

@@ -32,7 +32,7 @@ func (c *call) result(n *ir.Node) {
 	}
 	outs := c.outs()
 	if c.done >= len(outs) {
-		c.fail(source.CodeArity, "has %d results, and gives more", len(outs))
+		c.fail(diag.OperandCount, "has %d results, and gives more", len(outs))
 		return
 	}
 	name := outs[c.done]
@@ -72,12 +72,12 @@ func (c *call) agree(name string, m *meta, n *ir.Node, typ ir.DType) {
 		return
 	}
 	shape, err := c.shapeOf(m)
-	if diag.CodeOf(err) == source.CodeForm {
+	if diag.CodeOf(err) == diag.UnsupportedForm {
 		return // an expression that is not known; the shape follows from the operation
 	}
 	c.wrap(err)
 	if c.err == nil && (!slices.Equal(shape, n.Type.Shape) || ir.FormatOf(typ) != n.Type.Format) {
-		c.fail(codeDisagree, "gives %s of %s; the archive states %s of %s for %s", ir.ShapeString(n.Type.Shape),
+		c.fail(diag.ProgramDisagrees, "gives %s of %s; the archive states %s of %s for %s", ir.ShapeString(n.Type.Shape),
 			n.Type.Format, ir.ShapeString(shape), ir.FormatOf(typ), source.Quote(name))
 	}
 }
@@ -98,7 +98,7 @@ func (c *call) remember(v *value) {
 		return
 	}
 	if first.spec != nil && first.spec.kind != "user_input" {
-		c.fail(codeMutation, "changes %s, a part of the model, in place", source.Quote(names[0])).
+		c.fail(diag.InPlaceMutation, "changes %s, a part of the model, in place", source.Quote(names[0])).
 			Hint = "call model.eval() before torch.export"
 		return
 	}
@@ -125,7 +125,7 @@ func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
 func (c *call) axis(v int64, rank int) int {
 	n := int64(max(rank, 1)) // a scalar takes 0 and -1
 	if v < -n || v >= n {
-		c.fail(source.CodeAttr, "axis %d is outside %d dimensions", v, rank)
+		c.fail(diag.BadAttribute, "axis %d is outside %d dimensions", v, rank)
 		return 0
 	}
 	if v < 0 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
 
@@ -91,7 +90,7 @@ func (im *importer) outputs(e ending) error {
 		}
 		n, err := im.nodeOf(tensor)
 		if err != nil {
-			return true, diag.At(err, source.CodeUndefined, im.b.File)
+			return true, diag.At(err, diag.UndefinedValue, im.b.File)
 		}
 		im.b.Output(name, n)
 		return true, nil

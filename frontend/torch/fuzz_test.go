@@ -142,15 +142,15 @@ func TestHostileArchive(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		data []byte
-		code string
+		code diag.Code
 	}{
-		"bomb": {bomb.Bytes(), source.CodeLimit},
+		"bomb": {bomb.Bytes(), diag.ModelLimit},
 		"up": {pt2test.Zip(pt2test.Member{Name: "m/../../models/model.json", Data: []byte("{}")}),
-			source.CodeUnsafe},
-		"lists":   {model(strings.Repeat("[", 100_000)), source.CodeLimit},
-		"objects": {model(strings.Repeat(`{"a":`, 100_000)), source.CodeLimit},
+			diag.UnsafeArchive},
+		"lists":   {model(strings.Repeat("[", 100_000)), diag.ModelLimit},
+		"objects": {model(strings.Repeat(`{"a":`, 100_000)), diag.ModelLimit},
 		"pickles": {pt2test.Zip(pt2test.Member{Name: "m/data.pkl", Data: []byte("\x80\x02")},
-			pt2test.Member{Name: "m/version", Data: []byte("3")}), codePickle},
+			pt2test.Member{Name: "m/version", Data: []byte("3")}), diag.Pickle},
 	} {
 		if err := parsed(t, c.data); diag.CodeOf(err) != c.code {
 			t.Errorf("%s: %.300v", name, err)
@@ -174,18 +174,21 @@ func TestHostile(t *testing.T) {
 	for range 30 {
 		nested = pt2test.Graph(wrap + strings.ReplaceAll(nested, " ", "") + " =%x\noutput y")
 	}
-	for name, c := range map[string]struct{ text, code string }{
+	for name, c := range map[string]struct {
+		text string
+		code diag.Code
+	}{
 		"chain":    {chain.String() + end, ""},
-		"unknown":  {unknown.String() + end, source.CodeOp},
-		"wide":     {"input x f32 8000000000\na f32 1 = split.Tensor self=%x split_size=1\noutput a", source.CodeArity},
+		"unknown":  {unknown.String() + end, diag.UnsupportedOps},
+		"wide":     {"input x f32 8000000000\na f32 1 = split.Tensor self=%x split_size=1\noutput a", diag.OperandCount},
 		"zeros":    {"input x f32 1\na f32 90000x90000 = zeros.default size=[90000,90000]\noutput a", "L0319"},
-		"triangle": {"input x f32 90000x90000\na f32 90000x90000 = tril.default self=%x\noutput a", source.CodeLimit},
-		"eye":      {"input x f32 1\na f32 90000x90000 = eye.default n=90000\noutput a", source.CodeLimit},
+		"triangle": {"input x f32 90000x90000\na f32 90000x90000 = tril.default self=%x\noutput a", diag.ModelLimit},
+		"eye":      {"input x f32 1\na f32 90000x90000 = eye.default n=90000\noutput a", diag.ModelLimit},
 		"tiles": {"input x f32 4\na f32 4 = repeat.default self=%x repeats=[99999999999]\noutput a",
-			source.CodeShape},
+			diag.OperandShapes},
 		"pads": {"input x f32 4\na f32 4 = constant_pad_nd.default self=%x pad=[99999999999,1]\noutput a",
-			source.CodeLimit},
-		"deep": {wrap + strings.ReplaceAll(nested, " ", "") + " =%x\noutput y", source.CodeLimit},
+			diag.ModelLimit},
+		"deep": {wrap + strings.ReplaceAll(nested, " ", "") + " =%x\noutput y", diag.ModelLimit},
 	} {
 		if err := parsed(t, pt2test.New(c.text).Archive()); diag.CodeOf(err) != c.code || err != nil &&
 			len(err.Error()) > 20_000 {

@@ -95,7 +95,7 @@ func (im *importer) inputs() error {
 			continue
 		}
 		if im.values[s.arg] != nil {
-			return s.at.Errorf(source.CodeDuplicate, "defines %s a second time", source.Quote(s.arg))
+			return s.at.Errorf(diag.DuplicateName, "defines %s a second time", source.Quote(s.arg))
 		}
 		im.values[s.arg] = &value{spec: s, memory: &memory{}}
 		if m := im.graph.tensors[s.arg]; m != nil {
@@ -103,7 +103,7 @@ func (im *importer) inputs() error {
 		}
 		if s.kind == "user_input" {
 			if im.graph.tensors[s.arg] == nil {
-				return s.at.Errorf(source.CodeUndefined, "the graph does not state the shape of %s", source.Quote(s.arg))
+				return s.at.Errorf(diag.UndefinedValue, "the graph does not state the shape of %s", source.Quote(s.arg))
 			}
 			users = append(users, s.arg)
 		}
@@ -126,14 +126,14 @@ func (im *importer) inputs() error {
 			return err
 		}
 		if want, ok := im.opts.Shapes[name]; ok && !slices.Equal(want, shape) {
-			return diag.New(source.CodeBinding, "", "input %s has the shape %s, not %s", source.Quote(name),
+			return diag.New(diag.BadBinding, "", "input %s has the shape %s, not %s", source.Quote(name),
 				ir.ShapeString(shape), ir.ShapeString(want))
 		}
 		if slices.Contains(shape, 0) {
-			return m.at.Errorf(source.CodeDims, "the shape %s has no elements", ir.ShapeString(shape))
+			return m.at.Errorf(diag.BadDimension, "the shape %s has no elements", ir.ShapeString(shape))
 		}
 		if v.node, err = im.b.Input(name, v.typ, shape); err != nil {
-			return diag.At(err, source.CodeDims, m.at.Pos())
+			return diag.At(err, diag.BadDimension, m.at.Pos())
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func (im *importer) shapeOf(m *meta) ([]int, error) {
 	for i, v := range m.sizes {
 		n, err := im.dims.size(v)
 		if err == nil && (n < 0 || n > maxSize) {
-			err = v.Errorf(source.CodeDims, "the size is %d", n)
+			err = v.Errorf(diag.BadDimension, "the size is %d", n)
 		}
 		if err != nil {
 			return nil, err
@@ -165,10 +165,11 @@ func (im *importer) results(e ending) error {
 		case "user_output", "loss_output":
 		case "buffer_mutation", "user_input_mutation", "parameter_mutation", "gradient_to_parameter",
 			"gradient_to_user_input", "token":
-			return o.at.Errorf(source.CodeForm, "the program changes its state (%s); a graph only computes outputs", o.kind).
+			return o.at.Errorf(diag.UnsupportedForm, "the program changes its state (%s); a graph only computes outputs",
+				o.kind).
 				WithHint("call model.eval() before torch.export, and return what changes as an output")
 		default:
-			return o.at.Errorf(codeSchema, "an output of the kind %s is not known", source.Quote(o.kind))
+			return o.at.Errorf(diag.ProgramSchema, "an output of the kind %s is not known", source.Quote(o.kind))
 		}
 		if o.arg.kind != "as_tensor" {
 			im.b.Origin().Notes = append(im.b.Origin().Notes,
@@ -181,7 +182,7 @@ func (im *importer) results(e ending) error {
 		}
 		n, err := im.nodeOf(name)
 		if err != nil {
-			return diag.At(err, source.CodeUndefined, o.at.Pos())
+			return diag.At(err, diag.UndefinedValue, o.at.Pos())
 		}
 		if im.program.names != nil && im.program.names[i] != "" {
 			name = im.program.names[i]
@@ -196,7 +197,7 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 	v := im.values[name]
 	switch {
 	case v == nil:
-		return nil, diag.New(source.CodeUndefined, "", "%s is computed by nothing", source.Quote(name))
+		return nil, diag.New(diag.UndefinedValue, "", "%s is computed by nothing", source.Quote(name))
 	case v.node == nil && v.spec != nil:
 		n, err := im.parameter(v.spec)
 		if err != nil {
@@ -204,11 +205,11 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 		}
 		v.node = n
 	case v.node == nil:
-		return nil, diag.New(source.CodeSecondUsed, "", "reads %s, a result of %s that is not supported",
+		return nil, diag.New(diag.SecondResult, "", "reads %s, a result of %s that is not supported",
 			source.Quote(name), v.missing)
 	}
 	if v.version != v.memory.version {
-		return nil, diag.New(codeMutation, "", "reads %s, whose elements %s changed in place", source.Quote(name),
+		return nil, diag.New(diag.InPlaceMutation, "", "reads %s, whose elements %s changed in place", source.Quote(name),
 			v.memory.by).WithHint("write the operation without the underscore or +=, or run_decompositions() before saving")
 	}
 	return v.node, nil
@@ -226,7 +227,7 @@ func (im *importer) failed() error {
 }
 
 // report keeps an error for failed.
-func (im *importer) report(err error, at string) { im.Report(err, source.CodeForm, at) }
+func (im *importer) report(err error, at string) { im.Report(err, diag.UnsupportedForm, at) }
 
 // Operations lists the operations that are supported, with their overloads, by name. Those of ATen stand without
 // "torch.ops.aten.".
@@ -260,7 +261,7 @@ func (im *importer) convert(n *node) {
 	c := &call{importer: im, n: n, place: label(n, path, class)}
 	for _, name := range c.outs() {
 		if im.values[name] != nil {
-			im.report(n.at.Errorf(source.CodeDuplicate, "defines %s a second time", source.Quote(name)), "")
+			im.report(n.at.Errorf(diag.DuplicateName, "defines %s a second time", source.Quote(name)), "")
 			return
 		}
 		im.values[name] = &value{bad: true, memory: &memory{}}

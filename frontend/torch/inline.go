@@ -4,6 +4,7 @@ package torch
 
 import (
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 )
 
 // wrapped is an operation around a graph that is computed without gradients: inference computes it as it stands.
@@ -12,11 +13,11 @@ const wrapped = "torch.ops.higher_order.wrap_with_set_grad_enabled"
 // inline converts the graph that is an argument: whether gradients are on, the graph, and its inputs.
 func (c *call) inline() {
 	if len(c.n.in) < 2 || c.n.in[1].arg.kind != "as_graph" {
-		c.fail(codeSchema, "takes a truth value, a graph and tensors")
+		c.fail(diag.ProgramSchema, "takes a truth value, a graph and tensors")
 		return
 	}
 	if c.depth++; c.depth > maxNesting {
-		c.fail(source.CodeLimit, "graphs are nested more than %d deep", maxNesting)
+		c.fail(diag.ModelLimit, "graphs are nested more than %d deep", maxNesting)
 		return
 	}
 	defer func() { c.depth-- }()
@@ -27,7 +28,7 @@ func (c *call) inline() {
 	}
 	in := c.n.in[2:]
 	if len(in) != len(g.inputs) {
-		c.fail(source.CodeArity, "gives %d inputs to a graph of %d", len(in), len(g.inputs))
+		c.fail(diag.OperandCount, "gives %d inputs to a graph of %d", len(in), len(g.inputs))
 		return
 	}
 	outer := c.scope
@@ -39,7 +40,7 @@ func (c *call) inline() {
 		}
 		v := outer.values[from[0]]
 		if v == nil {
-			c.fail(source.CodeUndefined, "reads %s, which is computed by nothing", source.Quote(from[0]))
+			c.fail(diag.UndefinedValue, "reads %s, which is computed by nothing", source.Quote(from[0]))
 			return
 		}
 		values[to[0]] = v

@@ -20,16 +20,6 @@ import (
 	"lathe/ir"
 )
 
-// The error codes of this importer, besides those that all share.
-const (
-	codePickle   = "L0261" // a Python pickle, which is never executed
-	codeProgram  = "L0262" // an archive without an exported program, or with several
-	codeSchema   = "L0263" // a text of the archive is not as the schema says
-	codeStorage  = "L0264" // a tensor does not lie inside of its stored data
-	codeMutation = "L0265" // an in-place operation whose effect shows under another name
-	codeDisagree = "L0266" // a result is not as the archive states
-)
-
 const exportHint = "export it: torch.export.save(torch.export.export(model.eval(), inputs), \"model.pt2\")"
 
 // Sniff says that data may be an archive of PyTorch or a pickle: a zip file whose first member is no NumPy array.
@@ -67,10 +57,10 @@ func Parse(name string, data []byte, opts source.Options) (*ir.Graph, error) {
 	g, err := parse(name, data, opts)
 	var list diag.List
 	if errors.As(err, &list) {
-		return nil, diag.List{}.Add(list, source.CodeBroken, name)
+		return nil, diag.List{}.Add(list, diag.ModelBroken, name)
 	}
 	if err != nil {
-		return nil, diag.At(err, source.CodeBroken, name)
+		return nil, diag.At(err, diag.ModelBroken, name)
 	}
 	return g, nil
 }
@@ -96,7 +86,7 @@ func notArchive(data []byte) error {
 	what, hint := source.LooksLike(data)
 	switch {
 	case isPickle(data):
-		return diag.New(codePickle, "", "is a Python pickle; pickles run code when they are read, and are never opened").
+		return diag.New(diag.Pickle, "", "is a Python pickle; pickles run code when they are read, and are never opened").
 			WithHint("%s", exportHint)
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("PK\x05\x06")):
 		return nil
@@ -105,7 +95,7 @@ func notArchive(data []byte) error {
 	case what == "":
 		what = "no zip archive"
 	}
-	return diag.New(source.CodeFormat, "", "is not a PyTorch program: it is %s", what).WithHint("%s", hint)
+	return diag.New(diag.NotModel, "", "is not a PyTorch program: it is %s", what).WithHint("%s", hint)
 }
 
 // stem is the file name without its extension.
@@ -176,7 +166,7 @@ func (p *program) find() (*source.Member, error) {
 	case 1:
 		return models[0], p.versions()
 	}
-	e := diag.New(codeProgram, "", "the archive holds %d programs; one is needed", len(models))
+	e := diag.New(diag.NoProgram, "", "the archive holds %d programs; one is needed", len(models))
 	for _, m := range models[:min(len(models), 5)] {
 		e = e.WithNote("%s", m.Name)
 	}
@@ -189,19 +179,19 @@ func (p *program) strange() error {
 		base := m.Name[strings.LastIndexByte(m.Name, '/')+1:]
 		switch {
 		case strings.Contains(m.Name, "/code/") || base == "constants.pkl":
-			return diag.New(codePickle, "", "is a TorchScript archive, which holds Python pickles; they are never opened").
+			return diag.New(diag.Pickle, "", "is a TorchScript archive, which holds Python pickles; they are never opened").
 				WithHint("%s", exportHint)
 		case base == "data.pkl":
-			return diag.New(codePickle, "", "is a file of torch.save, which holds a Python pickle; pickles run code when "+
+			return diag.New(diag.Pickle, "", "is a file of torch.save, which holds a Python pickle; pickles run code when "+
 				"they are read, and are never opened").WithHint("%s", exportHint)
 		case base == "serialized_exported_program.json":
-			return diag.New(source.CodeVersion, "", "was exported by a PyTorch before 2.8, whose weights are pickled").
+			return diag.New(diag.OpsetVersion, "", "was exported by a PyTorch before 2.8, whose weights are pickled").
 				WithHint("export the model again with a newer PyTorch")
 		case strings.Contains(m.Name, "/aotinductor/"):
-			return diag.New(codeProgram, "", "holds compiled code and no exported program").WithHint("%s", exportHint)
+			return diag.New(diag.NoProgram, "", "holds compiled code and no exported program").WithHint("%s", exportHint)
 		}
 	}
-	return diag.New(codeProgram, "", "is a zip archive without an exported program: no FOLDER/models/NAME.json").
+	return diag.New(diag.NoProgram, "", "is a zip archive without an exported program: no FOLDER/models/NAME.json").
 		WithHint("%s", exportHint)
 }
 
@@ -217,7 +207,7 @@ func (p *program) versions() error {
 			return err
 		}
 		if have := strings.TrimSpace(string(text)); have != want {
-			return diag.New(source.CodeVersion, "", "the archive states %s %q; %q is read", name, have, want)
+			return diag.New(diag.OpsetVersion, "", "the archive states %s %q; %q is read", name, have, want)
 		}
 	}
 	return nil

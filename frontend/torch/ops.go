@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/pointwise"
@@ -85,7 +86,7 @@ func convertAddmm(c *call) {
 	bias, x, w := c.tensor("self"), c.tensor("mat1"), c.tensor("mat2")
 	for _, name := range []string{"alpha", "beta"} {
 		if c.float(name, 1) != 1 {
-			c.fail(source.CodeForm, "%s is %g; only 1 is supported", name, c.float(name, 1))
+			c.fail(diag.UnsupportedForm, "%s is %g; only 1 is supported", name, c.float(name, 1))
 		}
 	}
 	if c.err != nil {
@@ -112,14 +113,14 @@ func (c *call) spatial(name string, list []int, rank, def int) []int {
 	case rank:
 		return list
 	}
-	c.fail(source.CodeAttr, "%s has %d entries for %d spatial axes", name, len(list), rank)
+	c.fail(diag.BadAttribute, "%s has %d entries for %d spatial axes", name, len(list), rank)
 	return slices.Repeat([]int{def}, rank)
 }
 
 // batched is aside of what takes one or two spatial axes.
 func (c *call) batched(x *ir.Node, spatial int) (y *ir.Node, undo func(*ir.Node) *ir.Node) {
 	if c.err == nil && spatial > 2 {
-		c.fail(source.CodeSpatial, "has %d spatial axes; one or two are supported", spatial)
+		c.fail(diag.SpatialAxes, "has %d spatial axes; one or two are supported", spatial)
 	}
 	return c.aside(x, spatial)
 }
@@ -133,7 +134,7 @@ func (c *call) aside(x *ir.Node, spatial int) (y *ir.Node, undo func(*ir.Node) *
 	case len(shape) == spatial+2:
 		return x, func(y *ir.Node) *ir.Node { return y }
 	case len(shape) != spatial+1:
-		c.fail(source.CodeShape, "needs channels and %d spatial axes, its input is %s", spatial, ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "needs channels and %d spatial axes, its input is %s", spatial, ir.ShapeString(shape))
 	}
 	y = c.reshape("batch", x, append([]int{1}, shape...))
 	return y, func(y *ir.Node) *ir.Node {
@@ -148,7 +149,7 @@ func convertConv(c *call) {
 	x, w, b := c.tensor("input"), c.weight("weight"), c.weight("bias")
 	rank := len(c.shape(w)) - 2
 	if c.err == nil && (w == nil || rank < 1) {
-		c.fail(source.CodeShape, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
+		c.fail(diag.OperandShapes, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
 	}
 	if c.bool("transposed", false) {
 		c.transposed(x, w, b)
@@ -191,7 +192,7 @@ func (c *call) autoPads(w *geometry.Window) []int {
 			pads[i], pads[i+rank] = total/2, total-total/2
 		}
 	default:
-		c.fail(source.CodeAttr, "padding is %s; it may be same or valid", source.Quote(mode))
+		c.fail(diag.BadAttribute, "padding is %s; it may be same or valid", source.Quote(mode))
 	}
 	return pads
 }
@@ -202,13 +203,14 @@ func (c *call) window(w *geometry.Window) {
 	for _, list := range [][]int{w.Kernel, w.Strides, w.Dilations} {
 		for _, v := range list {
 			if v < 1 || v > most {
-				c.fail(source.CodeAttr, "kernel %v, stride %v and dilation %v must be 1 to 2^20", w.Kernel, w.Strides, w.Dilations)
+				c.fail(diag.BadAttribute, "kernel %v, stride %v and dilation %v must be 1 to 2^20", w.Kernel, w.Strides,
+					w.Dilations)
 			}
 		}
 	}
 	for _, p := range w.Pads {
 		if p < 0 || p > most {
-			c.fail(source.CodeAttr, "padding %v must be 0 to 2^20", w.Pads)
+			c.fail(diag.BadAttribute, "padding %v must be 0 to 2^20", w.Pads)
 		}
 	}
 }
@@ -217,14 +219,14 @@ func (c *call) window(w *geometry.Window) {
 func convertBatchNorm(c *call) {
 	x := c.tensor("input")
 	if c.bool("training", false) {
-		c.fail(source.CodeForm, "is in training mode").WithHint("call model.eval() before torch.export")
+		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("call model.eval() before torch.export")
 	}
 	if shape := c.shape(x); c.err == nil && len(shape) < 2 {
-		c.fail(source.CodeShape, "needs batch and channels, its input is %s", ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "needs batch and channels, its input is %s", ir.ShapeString(shape))
 	}
 	mean, variance := c.weight("running_mean"), c.weight("running_var")
 	if c.err == nil && (mean == nil || variance == nil) {
-		c.fail(source.CodeForm, "has no stored statistics, and takes those of its input").
+		c.fail(diag.UnsupportedForm, "has no stored statistics, and takes those of its input").
 			WithHint("export a model whose batch norms track running statistics")
 	}
 	scale, bias := c.weight("weight"), c.weight("bias")
@@ -261,7 +263,7 @@ func (c *call) pool(rank int) geometry.Window {
 	w.Pads = slices.Concat(pads, pads)
 	for i, p := range pads {
 		if c.err == nil && 2*p > w.Kernel[i] {
-			c.fail(source.CodeAttr, "pads by %d, more than half of the kernel of %d", p, w.Kernel[i])
+			c.fail(diag.BadAttribute, "pads by %d, more than half of the kernel of %d", p, w.Kernel[i])
 		}
 	}
 	c.window(&w)
@@ -294,7 +296,7 @@ func convertAvgPool(c *call) {
 	x, undo := c.batched(c.tensor("self"), rank)
 	a := &window.AvgAttrs{Window: c.pool(rank), IncludePad: c.bool("count_include_pad", true)}
 	if c.has("divisor_override") {
-		c.fail(source.CodeForm, "divides by divisor_override; only the size of the window is supported")
+		c.fail(diag.UnsupportedForm, "divides by divisor_override; only the size of the window is supported")
 	}
 	c.result(undo(c.emit("", window.AvgPool, a, x)))
 }
@@ -311,7 +313,7 @@ func convertAdaptive(c *call) {
 	w := geometry.Window{Pads: make([]int, 2*rank), Dilations: slices.Repeat([]int{1}, rank)}
 	for i, o := range out {
 		if o < 1 || in[i]%o != 0 {
-			c.fail(source.CodeForm, "makes %s of %s: parts of different sizes", ir.ShapeString(out), ir.ShapeString(in)).
+			c.fail(diag.UnsupportedForm, "makes %s of %s: parts of different sizes", ir.ShapeString(out), ir.ShapeString(in)).
 				Hint = "an output size that divides the image is supported"
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -117,7 +118,7 @@ func alpha(name string, def float64) func(*call) any {
 	return func(c *call) any {
 		v := c.float(name, def)
 		if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
-			c.fail(source.CodeAttr, "%s is %g", name, v)
+			c.fail(diag.BadAttribute, "%s is %g", name, v)
 		}
 		return &curve.AlphaAttrs{Alpha: float32(v)}
 	}
@@ -128,7 +129,7 @@ func convertElu(c *call) {
 	x, a, scale := c.tensor("self"), c.float("alpha", 1), c.float("scale", 1)
 	switch {
 	case c.float("input_scale", 1) != 1:
-		c.fail(source.CodeForm, "input_scale is %g; only 1 is supported", c.float("input_scale", 1))
+		c.fail(diag.UnsupportedForm, "input_scale is %g; only 1 is supported", c.float("input_scale", 1))
 	case scale != 1:
 		c.result(c.emit("", curve.Selu, &curve.SeluAttrs{Alpha: float32(a), Gamma: float32(scale)}, x))
 	default:
@@ -143,7 +144,7 @@ func convertGelu(c *call) {
 	case "tanh":
 		c.result(c.emit("", curve.GeluTanh, nil, c.tensor("self")))
 	default:
-		c.fail(source.CodeAttr, "approximate is %s; it may be none or tanh", source.Quote(mode))
+		c.fail(diag.BadAttribute, "approximate is %s; it may be none or tanh", source.Quote(mode))
 	}
 }
 
@@ -151,14 +152,14 @@ func convertGelu(c *call) {
 func convertSoftplus(c *call) {
 	x, beta := c.tensor("self"), c.float("beta", 1)
 	if t := c.float("threshold", 20); t < 20 {
-		c.fail(source.CodeForm, "threshold is %g; 20 and more are supported", t)
+		c.fail(diag.UnsupportedForm, "threshold is %g; 20 and more are supported", t)
 	}
 	if beta == 1 {
 		c.result(c.emit("", curve.Softplus, nil, x))
 		return
 	}
 	if beta == 0 || math.IsNaN(beta) || math.IsInf(beta, 0) {
-		c.fail(source.CodeAttr, "beta is %g", beta)
+		c.fail(diag.BadAttribute, "beta is %g", beta)
 	}
 	x = c.emit("beta", pointwise.Mul, nil, x, c.constantOf(number{kind: 'f', f: beta}, ir.F32, "beta"))
 	y := c.emit("softplus", curve.Softplus, nil, x)
@@ -180,7 +181,7 @@ func clip(low, high string, min, max float64) func(*call) {
 			hi = c.float(high, max)
 		}
 		if math.IsNaN(lo) || math.IsNaN(hi) {
-			c.fail(source.CodeAttr, "a bound is not a number")
+			c.fail(diag.BadAttribute, "a bound is not a number")
 		}
 		c.result(c.emit("", pointwise.Clip, &pointwise.ClipAttrs{Min: float32(lo), Max: float32(hi)}, x))
 	}
@@ -233,7 +234,7 @@ func convertGlu(c *call) {
 	}
 	half := x.Type.Shape[axis] / 2
 	if half == 0 || x.Type.Shape[axis]%2 != 0 {
-		c.fail(source.CodeShape, "cannot halve axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "cannot halve axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
 		return
 	}
 	gate := c.emit("sigmoid", curve.Sigmoid, nil, c.slice("gate", x, axis, half, half, 1))

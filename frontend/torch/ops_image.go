@@ -7,6 +7,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
@@ -50,7 +51,7 @@ func images() []row {
 // composed makes a node by a function of the builder, of what the importer has read.
 func (c *call) composed(make func(at build.Place) (*ir.Node, error), args ...*ir.Node) {
 	if c.err == nil && slices.Contains(args, nil) {
-		c.fail(source.CodeArity, "lacks a tensor")
+		c.fail(diag.OperandCount, "lacks a tensor")
 	}
 	if c.err != nil {
 		return
@@ -69,7 +70,7 @@ func convertConvTranspose(c *call) {
 func (c *call) transposed(x, w, b *ir.Node) {
 	rank := len(c.shape(w)) - 2
 	if c.err == nil && (w == nil || rank < 1) {
-		c.fail(source.CodeShape, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
+		c.fail(diag.OperandShapes, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
 	}
 	x, undo := c.batched(x, rank)
 	pads := c.spatial("padding", c.ints("padding"), rank, 0)
@@ -96,7 +97,7 @@ func resize(mode string) func(*call) {
 		x := c.tensor("input")
 		rank := len(c.shape(x)) - 2
 		if c.err == nil && rank < 1 {
-			c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(x.Type.Shape))
+			c.fail(diag.OperandShapes, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(x.Type.Shape))
 		}
 		if c.err != nil {
 			return
@@ -128,7 +129,7 @@ func resize(mode string) func(*call) {
 		const most = 1 << 16
 		for _, s := range a.Sizes {
 			if s > most {
-				c.fail(source.CodeLimit, "makes an axis of %d elements; the limit is %d", s, most)
+				c.fail(diag.ModelLimit, "makes an axis of %d elements; the limit is %d", s, most)
 			}
 		}
 		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Resize(at, x, a) }, x)
@@ -146,11 +147,11 @@ func convertPad(c *call) {
 			mode = "replicate"
 		}
 	case mode != "constant" && mode != "reflect" && mode != "replicate" && mode != "circular":
-		c.fail(source.CodeAttr, "mode is %s; it may be constant, reflect, replicate or circular", source.Quote(mode))
+		c.fail(diag.BadAttribute, "mode is %s; it may be constant, reflect, replicate or circular", source.Quote(mode))
 	}
 	value := c.float("value", 0)
 	if c.err == nil && (len(pads)%2 != 0 || len(pads) > 2*len(x.Type.Shape)) {
-		c.fail(source.CodeAttr, "pads %s by %v", ir.ShapeString(x.Type.Shape), pads)
+		c.fail(diag.BadAttribute, "pads %s by %v", ir.ShapeString(x.Type.Shape), pads)
 	}
 	for i := 0; i+1 < len(pads) && c.err == nil; i += 2 {
 		x = c.padAxis(x, len(x.Type.Shape)-1-i/2, pads[i], pads[i+1], mode, value)
@@ -165,7 +166,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	}
 	size := x.Type.Shape[axis]
 	if limit := 1 << 20; before > limit || after > limit || size > limit && mode != "constant" {
-		c.fail(source.CodeLimit, "pads axis %d of %s by %d and %d", axis, ir.ShapeString(x.Type.Shape), before, after)
+		c.fail(diag.ModelLimit, "pads axis %d of %s by %d and %d", axis, ir.ShapeString(x.Type.Shape), before, after)
 		return nil
 	}
 	if first, last := max(-before, 0), size-max(-after, 0); last-first < size {
@@ -178,7 +179,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	case mode == "constant":
 		v, ok := build.PadValue(x, value)
 		if !ok {
-			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
+			c.fail(diag.UnsupportedForm, "pads whole numbers by %.0f, which float32 does not hold", value)
 		}
 		return c.emit("", move.Pad, &move.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	}
@@ -191,7 +192,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	}
 	places, ok := build.PadPlaces(size, before, after, edge)
 	if !ok {
-		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d (%s)", size, axis, before, after, mode)
+		c.fail(diag.BadAttribute, "pads the %d elements of axis %d by %d and %d (%s)", size, axis, before, after, mode)
 		return nil
 	}
 	index := make([]int64, len(places))
@@ -222,7 +223,7 @@ func convertInstanceNorm(c *call) {
 		return
 	}
 	if shape := c.shape(x); c.err == nil && len(shape) < 3 {
-		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(shape))
+		c.fail(diag.OperandShapes, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(shape))
 	}
 	if c.err != nil {
 		return
@@ -240,7 +241,7 @@ func convertInstanceNorm(c *call) {
 func convertOwnStatistics(c *call) {
 	x := c.tensor("input")
 	if shape := c.shape(x); c.err == nil && (len(shape) < 3 || shape[0] != 1) {
-		c.fail(source.CodeForm, "takes its statistics over the samples of %s", ir.ShapeString(shape)).
+		c.fail(diag.UnsupportedForm, "takes its statistics over the samples of %s", ir.ShapeString(shape)).
 			WithHint("call model.eval() before torch.export")
 	}
 	convertInstanceNorm(c)
@@ -251,7 +252,7 @@ func convertChannelShuffle(c *call) {
 	x, groups := c.tensor("self"), clampInt(c.int("groups", 1))
 	shape := c.shape(x)
 	if c.err == nil && (len(shape) < 2 || groups < 1 || shape[1]%groups != 0) {
-		c.fail(source.CodeShape, "cuts the channels of %s into %d groups", ir.ShapeString(shape), groups)
+		c.fail(diag.OperandShapes, "cuts the channels of %s into %d groups", ir.ShapeString(shape), groups)
 	}
 	if c.err != nil {
 		return
@@ -265,7 +266,7 @@ func convertChannelShuffle(c *call) {
 func convertOneHot(c *call) {
 	x, n := c.tensor("self"), c.int("num_classes", -1)
 	if c.err == nil && (n < 1 || n > maxMade) {
-		c.fail(source.CodeDynamic, "num_classes is %d; it must be given", n)
+		c.fail(diag.DataDependent, "num_classes is %d; it must be given", n)
 	}
 	off, on := c.constantOf(number{kind: 'i'}, ir.I64, "off"), c.constantOf(number{kind: 'i', i: 1}, ir.I64, "on")
 	c.composed(func(at build.Place) (*ir.Node, error) {
@@ -281,7 +282,7 @@ func convertRoll(c *call) {
 		x, dims = c.reshape("flat", x, []int{elems(shape)}), []int{0}
 	}
 	if c.err == nil && len(dims) != len(shifts) {
-		c.fail(source.CodeAttr, "shifts axes %v by %v", dims, shifts)
+		c.fail(diag.BadAttribute, "shifts axes %v by %v", dims, shifts)
 	}
 	for i, d := range dims {
 		axis := c.axis(int64(d), len(c.shape(x)))

@@ -5,7 +5,7 @@ package torch
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/pointwise"
@@ -41,12 +41,12 @@ func (c *call) gathered(x, index *ir.Node, axis int) {
 		return
 	}
 	if len(index.Type.Shape) != len(x.Type.Shape) {
-		c.fail(source.CodeShape, "gathers %s out of %s", ir.ShapeString(index.Type.Shape), ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "gathers %s out of %s", ir.ShapeString(index.Type.Shape), ir.ShapeString(x.Type.Shape))
 	}
 	for i, d := range index.Type.Shape {
 		if c.err == nil && i != axis {
 			if d > x.Type.Shape[i] {
-				c.fail(source.CodeShape, "gathers %s out of %s", ir.ShapeString(index.Type.Shape),
+				c.fail(diag.OperandShapes, "gathers %s out of %s", ir.ShapeString(index.Type.Shape),
 					ir.ShapeString(x.Type.Shape))
 				return
 			}
@@ -64,13 +64,13 @@ func (c *call) positions(x *ir.Node, list []*ir.Node, does, truths string) (axes
 			continue
 		}
 		if n.Type.IsFloat() || n.Type.Format == ir.Bool {
-			c.fail(source.CodeForm, "%s", truths)
+			c.fail(diag.UnsupportedForm, "%s", truths)
 			return nil, nil
 		}
 		axes, index = append(axes, i), append(index, c.cast(n, ir.I64))
 	}
 	if len(list) > len(x.Type.Shape) || len(axes) == 0 {
-		c.fail(source.CodeShape, "%s at positions along %d axes of %s", does, len(axes), ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "%s at positions along %d axes of %s", does, len(axes), ir.ShapeString(x.Type.Shape))
 	}
 	return axes, index
 }
@@ -149,7 +149,7 @@ func convertFlip(c *call) {
 		}
 		size := x.Type.Shape[axis]
 		if size > maxMade {
-			c.fail(source.CodeLimit, "reverses %d elements; the limit is %d", size, maxMade)
+			c.fail(diag.ModelLimit, "reverses %d elements; the limit is %d", size, maxMade)
 			return
 		}
 		index := make([]int64, size)
@@ -166,7 +166,7 @@ func convertDiff(c *call) {
 	x, n := c.tensor("self"), c.int("n", 1)
 	axis := c.int("dim", -1)
 	if c.err == nil && (n < 0 || n > 16) {
-		c.fail(source.CodeForm, "takes %d differences; 0 to 16 are supported", n)
+		c.fail(diag.UnsupportedForm, "takes %d differences; 0 to 16 are supported", n)
 	}
 	nodes := []*ir.Node{x}
 	if before := c.maybe("prepend"); before != nil {

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -65,7 +64,7 @@ func (c *call) size(n int64) {
 	for _, o := range c.n.out {
 		name, err := o.v.Get("as_name").Str()
 		if o.kind != "as_sym_int" || err != nil {
-			c.fail(codeSchema, "gives a size to %s", o.kind)
+			c.fail(diag.ProgramSchema, "gives a size to %s", o.kind)
 			return
 		}
 		c.dims.names[name] = n
@@ -78,7 +77,7 @@ func onTwo(f string) func(*call) {
 		a, b := c.int("a", 0), c.int("b", 0)
 		n, ok := onSizes(f, a, b)
 		if c.err == nil && !ok {
-			c.fail(source.CodeLimit, "%s of the sizes %d and %d has no value within 2^40", f, a, b)
+			c.fail(diag.ModelLimit, "%s of the sizes %d and %d has no value within 2^40", f, a, b)
 		}
 		c.size(n)
 	}
@@ -113,7 +112,7 @@ func convertArange(c *call) {
 	end := c.scalar("end")
 	n := math.Ceil((end.float() - start.float()) / step.float())
 	if c.err == nil && !(n >= 0 && n <= maxMade) {
-		c.fail(source.CodeLimit, "makes a range from %s to %s in steps of %s", diag.Number(start.float(), -1),
+		c.fail(diag.ModelLimit, "makes a range from %s to %s in steps of %s", diag.Number(start.float(), -1),
 			diag.Number(end.float(), -1), diag.Number(step.float(), -1))
 	}
 	if c.err != nil {
@@ -146,7 +145,7 @@ func ints(typ ir.DType, values ...int64) *ir.Blob { return build.IntBlob(typ, va
 // mask is a constant of truth values [rows, cols].
 func (c *call) mask(rows, cols int, keep func(i, j int) bool) *ir.Node {
 	if c.err == nil && (rows < 0 || cols < 0 || cols > 0 && rows > maxMade/cols) {
-		c.fail(source.CodeLimit, "makes a mask of %d by %d; the limit is %d elements", rows, cols, maxMade)
+		c.fail(diag.ModelLimit, "makes a mask of %d by %d; the limit is %d elements", rows, cols, maxMade)
 	}
 	if c.err != nil {
 		return nil
@@ -174,7 +173,7 @@ func triangle(upper bool) func(*call) {
 	return func(c *call) {
 		x, d := c.tensor("self"), clampInt(c.int("diagonal", 0))
 		if shape := c.shape(x); len(shape) > 1 && elems(shape[len(shape)-2:]) > maxMade {
-			c.fail(source.CodeLimit, "makes a mask of %s; the limit is %d elements", ir.ShapeString(shape[len(shape)-2:]),
+			c.fail(diag.ModelLimit, "makes a mask of %s; the limit is %d elements", ir.ShapeString(shape[len(shape)-2:]),
 				maxMade)
 		}
 		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Trilu(at, x, d, upper) }, x)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -41,7 +41,7 @@ func convertMatMul(c *call) {
 	}
 	a, b := c.tensor("self"), c.tensor(second)
 	if c.err == nil && (len(a.Type.Shape) == 0 || len(b.Type.Shape) == 0) {
-		c.fail(source.CodeShape, "multiplies %s and %s", ir.ShapeString(a.Type.Shape), ir.ShapeString(b.Type.Shape))
+		c.fail(diag.OperandShapes, "multiplies %s and %s", ir.ShapeString(a.Type.Shape), ir.ShapeString(b.Type.Shape))
 	}
 	c.result(c.product("", a, b))
 }
@@ -115,7 +115,7 @@ func (c *call) normed() (x *ir.Node, axis int) {
 	}
 	axis = len(x.Type.Shape) - len(over)
 	if axis < 0 || len(over) == 0 || !slices.Equal(x.Type.Shape[axis:], over) {
-		c.fail(source.CodeShape, "normalizes %v, which are not the last axes of %s", over, ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "normalizes %v, which are not the last axes of %s", over, ir.ShapeString(x.Type.Shape))
 	}
 	return x, axis
 }
@@ -160,7 +160,7 @@ func convertGroupNorm(c *call) {
 	x := c.tensor("input")
 	groups := c.int("num_groups", c.int("group", 1))
 	if shape := c.shape(x); c.err == nil && (len(shape) < 2 || groups < 1 || groups > int64(shape[1])) {
-		c.fail(source.CodeShape, "cuts the channels of %s into %d groups", ir.ShapeString(shape), groups)
+		c.fail(diag.OperandShapes, "cuts the channels of %s into %d groups", ir.ShapeString(shape), groups)
 	}
 	if c.err != nil {
 		return
@@ -179,7 +179,7 @@ func convertAttention(c *call) {
 	q, k, v := c.tensor("query"), c.tensor("key"), c.tensor("value")
 	mask := c.maybe("attn_mask")
 	if c.float("dropout_p", 0) != 0 {
-		c.fail(source.CodeForm, "drops out with p = %g", c.float("dropout_p", 0)).
+		c.fail(diag.UnsupportedForm, "drops out with p = %g", c.float("dropout_p", 0)).
 			WithHint("call model.eval() before torch.export")
 	}
 	if c.err != nil {
@@ -187,19 +187,19 @@ func convertAttention(c *call) {
 	}
 	shape := q.Type.Shape
 	if rank := len(shape); rank < 2 || len(k.Type.Shape) != rank || len(v.Type.Shape) != rank {
-		c.fail(source.CodeShape, "takes queries %s, keys %s and values %s", ir.ShapeString(shape),
+		c.fail(diag.OperandShapes, "takes queries %s, keys %s and values %s", ir.ShapeString(shape),
 			ir.ShapeString(k.Type.Shape), ir.ShapeString(v.Type.Shape))
 		return
 	}
 	a := &sequence.AttentionAttrs{Causal: c.bool("is_causal", false)}
 	if c.has("scale") {
 		if a.Scale = float32(c.float("scale", 0)); a.Scale == 0 {
-			c.fail(source.CodeForm, "scale is 0, which is not supported")
+			c.fail(diag.UnsupportedForm, "scale is 0, which is not supported")
 		}
 	}
 	if !c.bool("enable_gqa", false) && len(shape) > 2 && !slices.Equal(shape[:len(shape)-2],
 		k.Type.Shape[:len(shape)-2]) {
-		c.fail(source.CodeShape, "has queries %s and keys %s, without enable_gqa", ir.ShapeString(shape),
+		c.fail(diag.OperandShapes, "has queries %s and keys %s, without enable_gqa", ir.ShapeString(shape),
 			ir.ShapeString(k.Type.Shape))
 	}
 	t, s := shape[len(shape)-2], k.Type.Shape[len(shape)-2]
@@ -242,7 +242,7 @@ func (c *call) headMask(m *ir.Node, rank int, q []int) *ir.Node {
 // lower is the mask of truth values [t,s] that keeps what stands on and below the diagonal.
 func (c *call) lower(t, s int) *ir.Node {
 	if t*s > 1<<24 {
-		c.fail(source.CodeLimit, "needs a mask of %d elements", t*s)
+		c.fail(diag.ModelLimit, "needs a mask of %d elements", t*s)
 		return nil
 	}
 	keep := make([]int64, t*s)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
@@ -75,11 +76,12 @@ func scatter(combine string) func(*call) {
 		if c.has("src") {
 			updates = c.tensor("src")
 			if c.err == nil && len(updates.Type.Shape) != len(shape) {
-				c.fail(source.CodeShape, "writes %s at positions of %s", ir.ShapeString(updates.Type.Shape), ir.ShapeString(shape))
+				c.fail(diag.OperandShapes, "writes %s at positions of %s", ir.ShapeString(updates.Type.Shape),
+					ir.ShapeString(shape))
 			}
 			for i, d := range shape {
 				if c.err == nil && d > updates.Type.Shape[i] {
-					c.fail(source.CodeShape, "writes %s at positions of %s", ir.ShapeString(updates.Type.Shape),
+					c.fail(diag.OperandShapes, "writes %s at positions of %s", ir.ShapeString(updates.Type.Shape),
 						ir.ShapeString(shape))
 					return
 				}
@@ -98,10 +100,10 @@ func convertScatterReduce(c *call) {
 	combine := map[string]string{"add": "add", "multiply": "mul", "sum": "add", "prod": "mul", "amax": "max",
 		"amin": "min"}[name]
 	if c.err == nil && combine == "" {
-		c.fail(source.CodeForm, "combines by %s; sum, prod, amax and amin are supported", source.Quote(name))
+		c.fail(diag.UnsupportedForm, "combines by %s; sum, prod, amax and amin are supported", source.Quote(name))
 	}
 	if !c.bool("include_self", true) {
-		c.fail(source.CodeForm, "leaves out what stood there; include_self=True is supported")
+		c.fail(diag.UnsupportedForm, "leaves out what stood there; include_self=True is supported")
 	}
 	scatter(combine)(c)
 }
@@ -121,7 +123,7 @@ func convertIndexPut(c *call) {
 		return
 	}
 	if axes[len(axes)-1] != len(axes)-1 {
-		c.fail(source.CodeForm, "writes at positions along axes that are not the first; those are supported")
+		c.fail(diag.UnsupportedForm, "writes at positions along axes that are not the first; those are supported")
 		return
 	}
 	var places []int // the shape of all positions together
@@ -157,13 +159,14 @@ func broadcastShapes(a, b []int) []int {
 func (c *call) putMasked(x, mask, values *ir.Node) {
 	n := len(mask.Type.Shape)
 	if n > len(x.Type.Shape) || !slices.Equal(mask.Type.Shape, x.Type.Shape[:n]) {
-		c.fail(source.CodeShape, "a mask of %s does not fit %s", ir.ShapeString(mask.Type.Shape),
+		c.fail(diag.OperandShapes, "a mask of %s does not fit %s", ir.ShapeString(mask.Type.Shape),
 			ir.ShapeString(x.Type.Shape))
 		return
 	}
 	if elems(values.Type.Shape) != 1 {
-		c.fail(source.CodeForm, "writes %d values where a mask is 1: how many it takes is known at run time only; one value "+
-			"is supported", elems(values.Type.Shape))
+		c.fail(diag.UnsupportedForm,
+			"writes %d values where a mask is 1: how many it takes is known at run time only; one value "+
+				"is supported", elems(values.Type.Shape))
 		return
 	}
 	if c.bool("accumulate", false) {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
@@ -169,7 +170,7 @@ func convertDiv(c *call) {
 	integral := !a.Type.IsFloat()
 	switch {
 	case mode != "" && mode != "floor" && mode != "trunc":
-		c.fail(source.CodeAttr, "rounding_mode is %s; it may be floor or trunc", source.Quote(mode))
+		c.fail(diag.BadAttribute, "rounding_mode is %s; it may be floor or trunc", source.Quote(mode))
 	case mode == "" && divisor(b):
 		b = c.emit("reciprocal", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, b)
 		c.result(c.emit("", pointwise.Mul, nil, a, b))

@@ -5,7 +5,7 @@ package torch
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -33,7 +33,7 @@ func (c *call) axisOf(name string, def int64) (x *ir.Node, axis, size int) {
 	x = c.tensor("self")
 	axis = c.axis(c.int(name, def), len(c.shape(x)))
 	if c.err == nil && len(x.Type.Shape) == 0 {
-		c.fail(source.CodeShape, "takes a part of a single number")
+		c.fail(diag.OperandShapes, "takes a part of a single number")
 	}
 	if c.err != nil {
 		return nil, 0, 0
@@ -54,7 +54,7 @@ func convertSlice(c *call) {
 	from, to := bound(c.int("start", 0), size), bound(c.int("end", maxSize), size)
 	step := c.int("step", 1)
 	if c.err == nil && step < 1 {
-		c.fail(source.CodeAttr, "step is %d; it must be positive", step)
+		c.fail(diag.BadAttribute, "step is %d; it must be positive", step)
 	}
 	if c.err != nil {
 		return
@@ -67,7 +67,7 @@ func convertNarrow(c *call) {
 	x, axis, size := c.axisOf("dim", 0)
 	from, count := bound(c.int("start", 0), size), c.int("length", 0)
 	if c.err == nil && (count < 0 || count > int64(size-from)) {
-		c.fail(source.CodeAttr, "takes %d elements from %d on out of %d", count, from, size)
+		c.fail(diag.BadAttribute, "takes %d elements from %d on out of %d", count, from, size)
 	}
 	c.moved(c.slice("", x, axis, from, int(count), 1))
 }
@@ -94,7 +94,7 @@ func convertSelect(c *call) {
 		i += int64(size)
 	}
 	if c.err == nil && (i < 0 || i >= int64(size)) {
-		c.fail(source.CodeAttr, "selects element %d of %d", c.int("index", 0), size)
+		c.fail(diag.BadAttribute, "selects element %d of %d", c.int("index", 0), size)
 	}
 	c.moved(c.pick("", x, axis, int(i)))
 }
@@ -113,7 +113,7 @@ func convertUnbind(c *call) {
 // expect refuses an operation that has another number of results than it gives.
 func (c *call) expect(n int) bool {
 	if have := len(c.outs()); c.err == nil && have != n {
-		c.fail(source.CodeArity, "has %d results, and gives %d", have, n)
+		c.fail(diag.OperandCount, "has %d results, and gives %d", have, n)
 	}
 	return c.err == nil
 }
@@ -144,7 +144,7 @@ func (c *call) concat(suffix string, nodes []*ir.Node, axis int64) *ir.Node {
 		return nil
 	}
 	if len(nodes) == 0 || slices.Contains(nodes, nil) {
-		c.fail(source.CodeArity, "joins nothing")
+		c.fail(diag.OperandCount, "joins nothing")
 		return nil
 	}
 	at := c.axis(axis, len(nodes[0].Type.Shape))
@@ -185,7 +185,7 @@ func convertSplit(c *call) {
 // equal are the sizes of parts of an axis; the last one may be smaller.
 func (c *call) equal(size, part int) []int {
 	if c.err == nil && part < 1 {
-		c.fail(source.CodeAttr, "cuts %d elements into parts of %d", size, part)
+		c.fail(diag.BadAttribute, "cuts %d elements into parts of %d", size, part)
 	}
 	if c.err != nil || !c.expect((size+part-1)/part) {
 		return nil
@@ -204,7 +204,7 @@ func (c *call) split(x *ir.Node, axis, size int, sizes []int) {
 		total += s
 	}
 	if c.err == nil && total != size {
-		c.fail(source.CodeShape, "cuts axis %d of %s into %v", axis, ir.ShapeString(x.Type.Shape), sizes)
+		c.fail(diag.OperandShapes, "cuts axis %d of %s into %v", axis, ir.ShapeString(x.Type.Shape), sizes)
 	}
 	c.views = true
 	if !c.expect(len(sizes)) {
@@ -222,7 +222,7 @@ func convertChunk(c *call) {
 	x, axis, size := c.axisOf("dim", 0)
 	n := c.int("chunks", 1)
 	if c.err == nil && n < 1 {
-		c.fail(source.CodeAttr, "cuts into %d parts", n)
+		c.fail(diag.BadAttribute, "cuts into %d parts", n)
 	}
 	if c.err == nil {
 		c.split(x, axis, size, c.equal(size, int((int64(size)+n-1)/n)))
@@ -234,7 +234,7 @@ func convertTensorSplit(c *call) {
 	x, axis, size := c.axisOf("dim", 0)
 	n := c.int("sections", 1)
 	if c.err == nil && (n < 1 || n > int64(size)) {
-		c.fail(source.CodeAttr, "cuts %d elements into %d parts", size, n)
+		c.fail(diag.BadAttribute, "cuts %d elements into %d parts", size, n)
 	}
 	if c.err == nil {
 		c.expect(int(n))

@@ -9,7 +9,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/recurrent"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
@@ -78,7 +78,8 @@ func (c *call) cell(features int, w, r, wb, rb, projection *ir.Node) *recurrent.
 	}
 	if ws, rs := w.Type.Shape, r.Type.Shape; len(ws) != 2 || len(rs) != 2 || ws[0] != rs[0] || rs[0]%len(p.Gates) != 0 ||
 		ws[1] != features {
-		c.fail(source.CodeShape, "weights %s and %s do not fit %d features", ir.ShapeString(ws), ir.ShapeString(rs), features)
+		c.fail(diag.OperandShapes, "weights %s and %s do not fit %d features", ir.ShapeString(ws), ir.ShapeString(rs),
+			features)
 		return &p
 	}
 	p.Hidden, p.States = r.Type.Shape[0]/len(p.Gates), r.Type.Shape[1]
@@ -98,7 +99,7 @@ func (c *call) fixed(what string, nodes ...*ir.Node) {
 func convertCell(c *call) {
 	x, w, r, wb, rb := c.tensor("input"), c.tensor("w_ih"), c.tensor("w_hh"), c.maybe("b_ih"), c.maybe("b_hh")
 	if c.err == nil && len(x.Type.Shape) != 2 {
-		c.fail(source.CodeShape, "its input is %s, batch and features are needed", ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "its input is %s, batch and features are needed", ir.ShapeString(x.Type.Shape))
 	}
 	if c.err != nil {
 		return
@@ -121,7 +122,7 @@ func (c *call) states(kind recurrent.Kind) recurrent.State {
 	}
 	hx := c.tensors("hx")
 	if c.err == nil && len(hx) != 2 {
-		c.fail(source.CodeArity, "has %d initial states, two are needed", len(hx))
+		c.fail(diag.OperandCount, "has %d initial states, two are needed", len(hx))
 	}
 	if c.err != nil {
 		return recurrent.State{}
@@ -149,16 +150,16 @@ func convertRecurrent(c *call) {
 	}
 	x := c.tensor("input")
 	if c.bool("train", false) && c.float("dropout", 0) != 0 {
-		c.fail(source.CodeForm, "drops out in training mode").WithHint("call model.eval() before torch.export")
+		c.fail(diag.UnsupportedForm, "drops out in training mode").WithHint("call model.eval() before torch.export")
 	}
 	if c.err == nil && len(x.Type.Shape) != 3 {
-		c.fail(source.CodeShape, "its input is %s, three axes are needed", ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "its input is %s, three axes are needed", ir.ShapeString(x.Type.Shape))
 	}
 	if c.err != nil {
 		return
 	}
 	if s.steps, s.batch = x.Type.Shape[s.axis], x.Type.Shape[1-s.axis]; s.steps < 1 {
-		c.fail(source.CodeShape, "its input %s has no steps", ir.ShapeString(x.Type.Shape))
+		c.fail(diag.OperandShapes, "its input %s has no steps", ir.ShapeString(x.Type.Shape))
 		return
 	}
 	if s.prepare(x.Type.Shape[2]); c.err != nil {
@@ -186,7 +187,7 @@ func (s *stack) prepare(features int) {
 		per++ // a projection
 	}
 	if s.err == nil && (s.layers < 1 || len(s.params) != cells*per || slices.Contains(s.params, nil)) {
-		s.fail(source.CodeArity, "has %d tensors of weights for %d layers in %d directions", len(s.params), s.layers, s.dirs)
+		s.fail(diag.OperandCount, "has %d tensors of weights for %d layers in %d directions", len(s.params), s.layers, s.dirs)
 	}
 	for l := 0; l < s.layers && s.err == nil; l++ {
 		for d := range s.dirs {
@@ -211,7 +212,7 @@ func (s *stack) compute(x *ir.Node) func() *ir.Node {
 		return s.whole(x)
 	}
 	if s.steps*s.dirs > recurrent.MaxSteps {
-		s.fail(source.CodeLimit, recurrent.TooLong, s.steps*s.dirs, recurrent.MaxSteps).Hint = recurrent.Shorter
+		s.fail(diag.ModelLimit, recurrent.TooLong, s.steps*s.dirs, recurrent.MaxSteps).Hint = recurrent.Shorter
 		return nil
 	}
 	return s.expand(recurrent.Steps(s, x, s.axis))
@@ -314,7 +315,7 @@ func (s *stack) at(part string, all *ir.Node, i int) *ir.Node {
 		return nil
 	}
 	if len(s.shape(all)) != 3 || all.Type.Shape[0] <= i {
-		s.fail(source.CodeShape, "an initial state has shape %s", ir.ShapeString(s.shape(all)))
+		s.fail(diag.OperandShapes, "an initial state has shape %s", ir.ShapeString(s.shape(all)))
 	}
 	return s.pick(part, all, 0, i)
 }

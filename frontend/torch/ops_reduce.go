@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -144,7 +144,7 @@ func convertTopK(c *call) {
 	x, axis, size := c.axisOf("dim", -1)
 	k := c.int("k", 1)
 	if c.err == nil && (k < 1 || k > int64(size)) {
-		c.fail(source.CodeAttr, "takes the %d largest of %d elements", k, size)
+		c.fail(diag.BadAttribute, "takes the %d largest of %d elements", k, size)
 	}
 	a := whole.TopKAttrs{Axis: axis, K: int(k), Largest: c.bool("largest", true)}
 	b := a
@@ -191,7 +191,7 @@ func (c *call) variance(root bool, suffix string) *ir.Node {
 		}
 	}
 	if c.err == nil && count <= correction {
-		c.fail(source.CodeForm, "is a variance of %g values with a correction of %g", count, correction)
+		c.fail(diag.UnsupportedForm, "is a variance of %g values with a correction of %g", count, correction)
 	}
 	far := c.emit("minus", pointwise.Sub, nil, x, c.reduced("mean", reduce.Mean, x, axes, true))
 	v := c.reduced("var", reduce.Mean, c.emit("square", pointwise.Mul, nil, far, far), axes, c.bool("keepdim", false))
@@ -217,6 +217,6 @@ func convertNorm(c *call) {
 	case 1:
 		c.result(c.reduced("", reduce.Sum, c.emit("abs", curve.Abs, nil, x), axes, keep))
 	default:
-		c.fail(source.CodeForm, "ord is %g; 1 and 2 are supported", p)
+		c.fail(diag.UnsupportedForm, "ord is %g; 1 and 2 are supported", p)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/frontend/build"
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 )
@@ -69,7 +69,7 @@ func pass(c *call) { c.same(c.tensor("self")) }
 // convertDropout is nothing in inference; it is counted.
 func convertDropout(c *call) {
 	if c.bool("train", false) && c.float("p", 0.5) != 0 {
-		c.fail(source.CodeForm, "is in training mode").WithHint("call model.eval() before torch.export")
+		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("call model.eval() before torch.export")
 		return
 	}
 	c.b.Origin().Dropouts++
@@ -102,7 +102,7 @@ func (c *call) fit(x *ir.Node, sizes []int) []int {
 		case d == -1 && open < 0:
 			open = i
 		case d < 0 || d > ir.MaxElems:
-			c.fail(source.CodeDims, "cannot reshape %s to %v", ir.ShapeString(have), sizes)
+			c.fail(diag.BadDimension, "cannot reshape %s to %v", ir.ShapeString(have), sizes)
 			return nil
 		case d > 0:
 			rest /= d
@@ -112,7 +112,7 @@ func (c *call) fit(x *ir.Node, sizes []int) []int {
 		out[open] = rest
 	}
 	if err := ir.CheckShape(out); err != nil || elems(out) != elems(have) || len(out) > maxRank {
-		c.fail(source.CodeShape, "cannot reshape %s to %v", ir.ShapeString(have), sizes)
+		c.fail(diag.OperandShapes, "cannot reshape %s to %v", ir.ShapeString(have), sizes)
 	}
 	return out
 }
@@ -126,7 +126,7 @@ func convertFlatten(c *call) {
 		return
 	}
 	if c.err == nil && from > to {
-		c.fail(source.CodeAttr, "flattens axes %d to %d", from, to)
+		c.fail(diag.BadAttribute, "flattens axes %d to %d", from, to)
 	}
 	if c.err != nil {
 		return
@@ -175,7 +175,7 @@ func (c *call) permuted(dims []int) {
 	}
 	if sorted := slices.Sorted(slices.Values(perm)); c.err == nil &&
 		(len(perm) != len(x.Type.Shape) || len(slices.Compact(sorted)) != len(perm)) {
-		c.fail(source.CodeAttr, "%v is not a permutation of %d axes", dims, len(x.Type.Shape))
+		c.fail(diag.BadAttribute, "%v is not a permutation of %d axes", dims, len(x.Type.Shape))
 	}
 	c.moved(c.turn("", x, perm))
 }
@@ -215,7 +215,7 @@ func transpose(first, second string) func(*call) {
 func convertT(c *call) {
 	rank := len(c.shape(c.tensor("self")))
 	if c.err == nil && rank > 2 {
-		c.fail(source.CodeShape, "takes a matrix")
+		c.fail(diag.OperandShapes, "takes a matrix")
 	}
 	convertReverseAxes(c)
 }
@@ -231,7 +231,7 @@ func convertMovedim(c *call) {
 	rank := len(c.shape(c.tensor("self")))
 	from, to := c.ints("source"), c.ints("destination")
 	if c.err == nil && len(from) != len(to) {
-		c.fail(source.CodeAttr, "moves axes %v to %v", from, to)
+		c.fail(diag.BadAttribute, "moves axes %v to %v", from, to)
 	}
 	perm := slices.Repeat([]int{-1}, rank)
 	used := make([]bool, rank)
@@ -279,7 +279,7 @@ func (c *call) broadcast(suffix string, x *ir.Node, shape []int) *ir.Node {
 		return x
 	}
 	if slices.ContainsFunc(shape, func(d int) bool { return d < 0 }) || len(shape) > maxRank {
-		c.fail(source.CodeDims, "cannot expand %s to %v", ir.ShapeString(x.Type.Shape), shape)
+		c.fail(diag.BadDimension, "cannot expand %s to %v", ir.ShapeString(x.Type.Shape), shape)
 		return nil
 	}
 	return c.emit(suffix, move.Repeat, &move.RepeatAttrs{Shape: shape}, x)
@@ -293,7 +293,7 @@ func convertRepeat(name string) func(*call) {
 			times = append(slices.Repeat([]int{1}, len(x.Type.Shape)-len(times)), times...)
 		}
 		if c.err == nil && len(times) < len(x.Type.Shape) {
-			c.fail(source.CodeAttr, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
+			c.fail(diag.BadAttribute, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
 		}
 		if c.err != nil {
 			return

@@ -5,7 +5,7 @@ package torch
 import (
 	"slices"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
@@ -21,7 +21,7 @@ func (c *call) volume(x, w, b *ir.Node, win geometry.Window, groups int) *ir.Nod
 	}
 	const spatial = 3
 	if len(x.Type.Shape) != spatial+2 || len(w.Type.Shape) != spatial+2 {
-		c.fail(source.CodeShape, "needs batch, channels and three spatial axes, its input is %s",
+		c.fail(diag.OperandShapes, "needs batch, channels and three spatial axes, its input is %s",
 			ir.ShapeString(x.Type.Shape))
 		return nil
 	}
@@ -35,7 +35,7 @@ func (c *call) volume(x, w, b *ir.Node, win geometry.Window, groups int) *ir.Nod
 	reach, stride := (win.Kernel[0]-1)*win.Dilations[0]+1, win.Strides[0]
 	depth := (shape[2]-reach)/stride + 1
 	if shape[2] < reach {
-		c.fail(source.CodeShape, "a kernel of %d does not fit %d slices", reach, shape[2])
+		c.fail(diag.OperandShapes, "a kernel of %d does not fit %d slices", reach, shape[2])
 		return nil
 	}
 	flat := &sum.ConvAttrs{Groups: groups, Window: geometry.Window{Kernel: win.Kernel[1:], Strides: win.Strides[1:],

@@ -107,7 +107,7 @@ func (p *program) decode(root *source.JSON) error {
 	r := reader{}
 	version := r.need(r.need(root, "schema_version"), "major")
 	if major := r.int(version); r.err == nil && major != schemaMajor {
-		return version.Errorf(source.CodeVersion, "the schema has version %d; %d is read", major, schemaMajor).
+		return version.Errorf(diag.OpsetVersion, "the schema has version %d; %d is read", major, schemaMajor).
 			WithHint("export the model again with PyTorch 2.8 or newer")
 	}
 	p.version = r.optional(root.Get("torch_version"))
@@ -142,7 +142,7 @@ type reader struct{ err error }
 
 func (r *reader) fail(v *source.JSON, msg string, args ...any) {
 	if r.err == nil {
-		r.err = v.Errorf(codeSchema, msg, args...)
+		r.err = v.Errorf(diag.ProgramSchema, msg, args...)
 	}
 }
 
@@ -152,9 +152,9 @@ func (r *reader) keep(err error) {
 		return
 	}
 	r.err = err
-	if d, ok := err.(*diag.Error); ok && d.Code == source.CodeAttr {
+	if d, ok := err.(*diag.Error); ok && d.Code == diag.BadAttribute {
 		e := *d
-		e.Code = codeSchema
+		e.Code = diag.ProgramSchema
 		r.err = &e
 	}
 }

@@ -140,7 +140,7 @@ func TestUnsupported(t *testing.T) {
 		"a f32 2x4 = fft_rfft.default self=%x @ net.0:Cell\nb f32 2x4 = fft_rfft.default self=%a @ net.1:Cell\n"+
 		"c f32 2x4 = my::op.default self=%b @ net.2:Cell\nd f32 2x4 = relu.default self=%c\noutput d").Archive(),
 		source.Options{})
-	if diag.CodeOf(err) != source.CodeOp || strings.Count(err.Error(), source.CodeOp) != 1 {
+	if diag.CodeOf(err) != diag.UnsupportedOps || strings.Count(err.Error(), string(diag.UnsupportedOps)) != 1 {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"2 operations in 3 places", "fft_rfft.default: at net.0.a, net.1.b",

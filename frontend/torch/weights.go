@@ -74,7 +74,7 @@ type view struct {
 func (im *importer) parameter(spec *inputSpec) (*ir.Node, error) {
 	s := im.program.stored[spec.stored]
 	if s == nil {
-		e := spec.at.Errorf(source.CodeUndefined, "the archive holds no data of %s", source.Quote(spec.stored))
+		e := spec.at.Errorf(diag.UndefinedValue, "the archive holds no data of %s", source.Quote(spec.stored))
 		if near := diag.Nearest(spec.stored, slices.Sorted(maps.Keys(im.program.stored))); near != "" {
 			e = e.WithNote("the nearest name is %s", source.Quote(near))
 		}
@@ -105,7 +105,7 @@ func (p *program) locate(s *stored) (*view, error) {
 		return nil, r.err
 	}
 	if err == nil && pickled {
-		return nil, s.at.Errorf(codePickle, "is stored as a Python pickle; pickles are never opened").
+		return nil, s.at.Errorf(diag.Pickle, "is stored as a Python pickle; pickles are never opened").
 			WithHint("export the model with plain tensors as weights")
 	}
 	m := r.meta(r.need(s.at, "tensor_meta"))
@@ -123,10 +123,10 @@ func (p *program) locate(s *stored) (*view, error) {
 		return nil, err
 	}
 	if strings.Contains(name, "/") {
-		return nil, s.at.Errorf(codeStorage, "names %s as its data: a path", source.Quote(name))
+		return nil, s.at.Errorf(diag.WeightStorage, "names %s as its data: a path", source.Quote(name))
 	}
 	if v.member = p.archive.Find(s.folder + name); v.member == nil {
-		return nil, s.at.Errorf(source.CodeUndefined, "the archive lacks its data %s", source.Quote(name))
+		return nil, s.at.Errorf(diag.UndefinedValue, "the archive lacks its data %s", source.Quote(name))
 	}
 	return v, v.check()
 }
@@ -135,7 +135,7 @@ func (p *program) locate(s *stored) (*view, error) {
 func (r *reader) sizeOf(v *source.JSON) int64 {
 	n := r.int(r.need(v, "as_int"))
 	if r.err == nil && (n < 0 || n > maxSize) {
-		r.err = v.Errorf(codeStorage, "is %d; sizes, strides and offsets are 0 to 2^40", n)
+		r.err = v.Errorf(diag.WeightStorage, "is %d; sizes, strides and offsets are 0 to 2^40", n)
 	}
 	return n
 }
@@ -144,21 +144,21 @@ func (r *reader) sizeOf(v *source.JSON) int64 {
 func (m *meta) storage() (ir.DType, error) {
 	const strided = 7
 	if m.layout != strided {
-		return "", m.at.Errorf(source.CodeSparse, "has the layout %d; only strided tensors are supported", m.layout)
+		return "", m.at.Errorf(diag.SparseTensor, "has the layout %d; only strided tensors are supported", m.layout)
 	}
 	if typ := storage(m.dtype); typ != "" {
 		return typ, nil
 	}
-	return "", m.at.Errorf(source.CodeDType, "has elements of type %s, which is not supported", dtypeName(m.dtype))
+	return "", m.at.Errorf(diag.BadElementType, "has elements of type %s, which is not supported", dtypeName(m.dtype))
 }
 
 // check holds shape, strides and offset against the bytes that there are.
 func (v *view) check() error {
 	if len(v.strides) != len(v.shape) {
-		return v.at.Errorf(codeStorage, "has %d strides for %d dimensions", len(v.strides), len(v.shape))
+		return v.at.Errorf(diag.WeightStorage, "has %d strides for %d dimensions", len(v.strides), len(v.shape))
 	}
 	if err := ir.CheckShape(v.shape); err != nil {
-		return v.at.Errorf(codeStorage, "%v", err)
+		return v.at.Errorf(diag.WeightStorage, "%v", err)
 	}
 	have := int64(v.member.Size / v.typ.Size())
 	last := v.offset // the largest index
@@ -172,7 +172,8 @@ func (v *view) check() error {
 		}
 	}
 	if last >= have {
-		return v.at.Errorf(codeStorage, "shape %s, strides %v and offset %d reach element %d of the %d that are stored",
+		return v.at.Errorf(diag.WeightStorage,
+			"shape %s, strides %v and offset %d reach element %d of the %d that are stored",
 			ir.ShapeString(v.shape), v.strides, v.offset, last, have)
 	}
 	return nil
@@ -193,7 +194,7 @@ func (im *importer) agrees(spec *inputSpec, v *view) error {
 		return err
 	}
 	if typ != v.typ || !slices.Equal(shape, v.shape) {
-		return v.at.Errorf(codeDisagree, "is %s of %s, and %s of %s by the graph", ir.ShapeString(v.shape), v.typ,
+		return v.at.Errorf(diag.ProgramDisagrees, "is %s of %s, and %s of %s by the graph", ir.ShapeString(v.shape), v.typ,
 			ir.ShapeString(shape), typ)
 	}
 	return nil
@@ -270,7 +271,7 @@ func (v *view) order() []int {
 func (im *importer) copied(name string, v *view, bytes []byte, role ir.Role) (*ir.Node, error) {
 	elems, size := ir.Type{Shape: v.shape}.Elems(), v.typ.Size()
 	if im.copiedElems += elems; im.copiedElems > maxCopied {
-		return nil, v.at.Errorf(source.CodeLimit, "strides %v of shape %s ask for a copy; the limit is %d elements in all",
+		return nil, v.at.Errorf(diag.ModelLimit, "strides %v of shape %s ask for a copy; the limit is %d elements in all",
 			v.strides, ir.ShapeString(v.shape), maxCopied).WithHint("export the model with contiguous weights")
 	}
 	out := make([]byte, 0, elems*size)

@@ -26,7 +26,7 @@ func (b *Buffer) Type() hlo.Type { return b.typ }
 func (e *Engine) Upload(ctx context.Context, arrays ...hlo.Array) ([]*Buffer, error) {
 	parts, err := arrayParts(arrays)
 	if err != nil {
-		return nil, diag.New(CodeRun, "", "%v", err)
+		return nil, diag.New(diag.PJRTRun, "", "%v", err)
 	}
 	c, err := e.request(ctx, kindUpload, parts...)
 	if err != nil {
@@ -63,7 +63,7 @@ func (b *Buffer) Download(ctx context.Context) (hlo.Array, error) {
 		return hlo.Array{}, err
 	}
 	if len(out) != 1 || !out[0].Type.Equal(b.typ) {
-		return hlo.Array{}, diag.New(CodeWorker, b.e.cfg.Plugin, "%d arrays in place of a buffer %s", len(out), b.typ)
+		return hlo.Array{}, diag.New(diag.PJRTWorker, b.e.cfg.Plugin, "%d arrays in place of a buffer %s", len(out), b.typ)
 	}
 	return out[0], nil
 }
@@ -85,7 +85,7 @@ func (b *Buffer) lose(how string) bool { return b.gone.CompareAndSwap(nil, &how)
 
 func (b *Buffer) usable(use string) error {
 	if how := b.gone.Load(); how != nil {
-		return diag.New(CodeRun, "", "%s: the buffer %s %s", use, b.typ, *how)
+		return diag.New(diag.PJRTRun, "", "%s: the buffer %s %s", use, b.typ, *how)
 	}
 	return nil
 }
@@ -95,22 +95,23 @@ func (b *Buffer) usable(use string) error {
 // Where the step fails they may be lost too.
 func (p *Program) Step(ctx context.Context, args []*Buffer) ([]*Buffer, error) {
 	if p.args == nil || len(args)+p.bound != len(p.args) {
-		return nil, diag.New(CodeRun, "", "%d buffers and %d bound arrays for a program of %d arguments", len(args), p.bound,
+		return nil, diag.New(diag.PJRTRun, "", "%d buffers and %d bound arrays for a program of %d arguments", len(args),
+			p.bound,
 			len(p.args))
 	}
 	for i, a := range args {
 		if a.e != p.e {
-			return nil, diag.New(CodeRun, "", "argument %d is a buffer of another engine", i)
+			return nil, diag.New(diag.PJRTRun, "", "argument %d is a buffer of another engine", i)
 		}
 		if !a.typ.Equal(p.args[i]) {
-			return nil, diag.New(CodeRun, "", "argument %d is %s, the program takes %s", i, a.typ, p.args[i])
+			return nil, diag.New(diag.PJRTRun, "", "argument %d is %s, the program takes %s", i, a.typ, p.args[i])
 		}
 		if err := a.usable("step"); err != nil {
 			return nil, err
 		}
 		for k := range i {
 			if args[k] == a && (p.donated[i] || p.donated[k]) {
-				return nil, diag.New(CodeRun, "", "arguments %d and %d are one buffer, and the step uses it up", k, i)
+				return nil, diag.New(diag.PJRTRun, "", "arguments %d and %d are one buffer, and the step uses it up", k, i)
 			}
 		}
 	}

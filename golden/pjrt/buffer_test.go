@@ -92,7 +92,7 @@ func TestDonated(t *testing.T) {
 	}
 	refused := func(name, want string, err error) {
 		t.Helper()
-		if diag.CodeOf(err) != pjrt.CodeRun || !strings.Contains(err.Error(), want) {
+		if diag.CodeOf(err) != diag.PJRTRun || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
@@ -149,7 +149,7 @@ func TestDonate(t *testing.T) {
 		x, y := b.Arg("x", hlo.TypeOf(hlo.I32)), b.Arg("y", hlo.TypeOf(hlo.I32))
 		donate(b, x, y)
 		b.Return(b.Add(x, y), b.Convert(x, hlo.I64))
-		if diag.CodeOf(b.Err()) != hlo.CodeBuild {
+		if diag.CodeOf(b.Err()) != diag.HLOBuild {
 			t.Errorf("%s: %v", name, b.Err())
 		}
 	}

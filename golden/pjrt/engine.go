@@ -26,16 +26,6 @@ import (
 	"lathe/internal/diag"
 )
 
-// Diagnostic codes, explained above.
-const (
-	CodePlugin  = "L0801"
-	CodeCanary  = "L0802"
-	CodeWorker  = "L0803"
-	CodeCompile = "L0804"
-	CodeRun     = "L0805"
-	CodeCancel  = "L0806"
-)
-
 // defaultTimeout bounds one request.
 const defaultTimeout = 10 * time.Minute
 
@@ -85,7 +75,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	if len(cfg.Command) == 0 {
-		return nil, diag.New(CodeWorker, cfg.Plugin, "no command to start the PJRT worker")
+		return nil, diag.New(diag.PJRTWorker, cfg.Plugin, "no command to start the PJRT worker")
 	}
 	e := &Engine{cfg: cfg, stderr: &tail{}, exited: make(chan struct{})}
 	e.cmd = exec.Command(cfg.Command[0], append(append([]string{}, cfg.Command[1:]...), cfg.Plugin)...)
@@ -93,7 +83,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e.cmd.WaitDelay = 500 * time.Millisecond // a grandchild may keep stderr open
 	in, out, err := e.spawn()
 	if err != nil {
-		return nil, diag.New(CodeWorker, cfg.Command[0], "the PJRT worker does not start: %v", err)
+		return nil, diag.New(diag.PJRTWorker, cfg.Command[0], "the PJRT worker does not start: %v", err)
 	}
 	go func() {
 		e.cmd.Wait()                        // ProcessState has the verdict
@@ -106,7 +96,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err == nil {
 		e.info = Info{int(c.u32()), int(c.u32()), c.text(), c.text()}
 		if c.end() != nil {
-			err = diag.New(CodeWorker, cfg.Command[0], "the PJRT worker sent an invalid reply: %v", c.err)
+			err = diag.New(diag.PJRTWorker, cfg.Command[0], "the PJRT worker sent an invalid reply: %v", c.err)
 		}
 	}
 	if err != nil {
@@ -144,17 +134,17 @@ func (e *Engine) spawn() (in, out *os.File, err error) {
 // checkPlugin finds the mistakes that need no child.
 func checkPlugin(path string) error {
 	if !filepath.IsAbs(path) {
-		return diag.New(CodePlugin, path, "the PJRT plugin path %q is not absolute", path)
+		return diag.New(diag.PJRTPlugin, path, "the PJRT plugin path %q is not absolute", path)
 	}
 	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return diag.New(CodePlugin, path, "the PJRT plugin is missing").
+		return diag.New(diag.PJRTPlugin, path, "the PJRT plugin is missing").
 			WithHint("scripts/setup fetches it; the engine ref needs no plugin")
 	case err != nil:
-		return diag.New(CodePlugin, path, "the PJRT plugin cannot be read: %v", err)
+		return diag.New(diag.PJRTPlugin, path, "the PJRT plugin cannot be read: %v", err)
 	case !st.Mode().IsRegular():
-		return diag.New(CodePlugin, path, "the PJRT plugin is not a regular file").
+		return diag.New(diag.PJRTPlugin, path, "the PJRT plugin is not a regular file").
 			WithHint("name the shared object itself, such as xla_cpu_pjrt.so")
 	}
 	return nil
@@ -168,7 +158,7 @@ func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.broken == nil {
-		e.broken = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT engine is closed")
+		e.broken = diag.New(diag.PJRTWorker, e.cfg.Plugin, "the PJRT engine is closed")
 	}
 	e.in.Close() // the child's loop ends with its input
 	select {
@@ -189,7 +179,7 @@ func (e *Engine) request(ctx context.Context, k kind, parts ...[]byte) (*cursor,
 		return nil, e.broken
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, diag.New(CodeCancel, e.cfg.Plugin, "the PJRT request was cancelled before it was sent: %v", err)
+		return nil, diag.New(diag.PJRTCancelled, e.cfg.Plugin, "the PJRT request was cancelled before it was sent: %v", err)
 	}
 	var timedOut atomic.Bool
 	clock := time.AfterFunc(e.cfg.Timeout, func() {
@@ -229,7 +219,7 @@ func (e *Engine) exchange(k kind, parts [][]byte) (*cursor, error) {
 		return &cursor{rest: f.payload}, nil
 	case f.kind == kindFail:
 		c := &cursor{rest: f.payload}
-		d := &diag.Error{Code: c.text(), Msg: c.text(), Hint: c.text(), Pos: e.cfg.Plugin}
+		d := &diag.Error{Code: diag.Code(c.text()), Msg: c.text(), Hint: c.text(), Pos: e.cfg.Plugin}
 		if err := c.end(); err != nil {
 			return nil, err
 		}
@@ -249,13 +239,13 @@ func (e *Engine) explain(ctx context.Context, k kind, err error, timedOut bool) 
 	var d *diag.Error
 	switch {
 	case ctx.Err() != nil:
-		return diag.New(CodeCancel, e.cfg.Plugin, "the PJRT worker was stopped while %s: %v", what, ctx.Err())
+		return diag.New(diag.PJRTCancelled, e.cfg.Plugin, "the PJRT worker was stopped while %s: %v", what, ctx.Err())
 	case timedOut:
-		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker did not answer within %v while %s", e.cfg.Timeout, what)
+		d = diag.New(diag.PJRTWorker, e.cfg.Plugin, "the PJRT worker did not answer within %v while %s", e.cfg.Timeout, what)
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded):
-		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker ended while %s (%v)", what, e.cmd.ProcessState)
+		d = diag.New(diag.PJRTWorker, e.cfg.Plugin, "the PJRT worker ended while %s (%v)", what, e.cmd.ProcessState)
 	default:
-		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker sent garbage while %s: %v", what, err)
+		d = diag.New(diag.PJRTWorker, e.cfg.Plugin, "the PJRT worker sent garbage while %s: %v", what, err)
 	}
 	for _, line := range e.stderr.last(8) {
 		d.WithNote("worker: %s", line)

@@ -100,7 +100,7 @@ func TestBadWorkers(t *testing.T) {
 					t.Errorf("second request: %v", again)
 				}
 			}
-			if diag.CodeOf(err) != pjrt.CodeWorker {
+			if diag.CodeOf(err) != diag.PJRTWorker {
 				t.Fatal(err)
 			}
 			for _, w := range c.want {
@@ -160,9 +160,9 @@ func TestBadPlugins(t *testing.T) {
 	} {
 		cfg.Plugin = path
 		_, err := pjrt.Start(t.Context(), cfg)
-		code := pjrt.CodePlugin
+		code := diag.PJRTPlugin
 		if strings.HasPrefix(want, "ended") {
-			code = pjrt.CodeWorker
+			code = diag.PJRTWorker
 		}
 		if diag.CodeOf(err) != code || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -183,7 +183,7 @@ func TestRefusals(t *testing.T) {
 	ctx := t.Context()
 	nonsense := strings.Replace(text.Print(increment(3)), "stablehlo.add", "stablehlo.nonsense", 1)
 	for _, wrong := range []string{"", "module {", nonsense} {
-		if _, err := e.CompileText(ctx, wrong); diag.CodeOf(err) != pjrt.CodeCompile {
+		if _, err := e.CompileText(ctx, wrong); diag.CodeOf(err) != diag.PJRTCompile {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		"long": {vector(hlo.I32, 4)}, "type": {vector(hlo.I64, 3)}, "same bytes": {vector(hlo.F32, 3)},
 		"shape": {hlo.FromInt64s(hlo.I32, []int{1, 3}, make([]int64, 3))}, "unsound": {{}},
 	} {
-		if _, err := p.Run(ctx, args); diag.CodeOf(err) != pjrt.CodeRun {
+		if _, err := p.Run(ctx, args); diag.CodeOf(err) != diag.PJRTRun {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestRefusals(t *testing.T) {
 	if err := p.Drop(ctx); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Run(ctx, nil); diag.CodeOf(err) != pjrt.CodeRun {
+	if _, err := p.Run(ctx, nil); diag.CodeOf(err) != diag.PJRTRun {
 		t.Errorf("dropped program: %v", err)
 	}
 }
@@ -224,7 +224,7 @@ func TestBind(t *testing.T) {
 	defer p.Drop(t.Context())
 	wrong := []hlo.Array{hlo.FromInt64s(hlo.I64, nil, []int64{3})}
 	for _, arrays := range [][]hlo.Array{wrong, append(wrong, append(wrong, wrong...)...)} {
-		if err := p.Bind(t.Context(), arrays); diag.CodeOf(err) != pjrt.CodeRun {
+		if err := p.Bind(t.Context(), arrays); diag.CodeOf(err) != diag.PJRTRun {
 			t.Errorf("bind %d: %v", len(arrays), err)
 		}
 	}
@@ -303,15 +303,17 @@ func slow(t *testing.T, e *pjrt.Engine) *pjrt.Program {
 func TestInterrupted(t *testing.T) {
 	one := []hlo.Array{hlo.FromInt64s(hlo.I64, nil, []int64{1})}
 	for _, c := range []struct {
-		name, code, want string
-		act              func(e *pjrt.Engine, cancel func())
+		name string
+		code diag.Code
+		want string
+		act  func(e *pjrt.Engine, cancel func())
 	}{
-		{"killed", pjrt.CodeWorker, "ended while running (signal: killed)",
+		{"killed", diag.PJRTWorker, "ended while running (signal: killed)",
 			func(e *pjrt.Engine, _ func()) { syscall.Kill(e.Pid(), syscall.SIGKILL) }},
-		{"fault", pjrt.CodeWorker, "worker: SIGABRT",
+		{"fault", diag.PJRTWorker, "worker: SIGABRT",
 			func(e *pjrt.Engine, _ func()) { syscall.Kill(e.Pid(), syscall.SIGABRT) }},
-		{"cancelled", pjrt.CodeCancel, "stopped while running", func(_ *pjrt.Engine, cancel func()) { cancel() }},
-		{"timeout", pjrt.CodeWorker, "did not answer within 3s while running", func(*pjrt.Engine, func()) {}},
+		{"cancelled", diag.PJRTCancelled, "stopped while running", func(_ *pjrt.Engine, cancel func()) { cancel() }},
+		{"timeout", diag.PJRTWorker, "did not answer within 3s while running", func(*pjrt.Engine, func()) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := pjrt.Start(t.Context(), pjrttest.Config(t))
@@ -335,7 +337,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pjrttest.Engine(t).Compile(ctx, increment(2)); diag.CodeOf(err) != pjrt.CodeCancel {
+	if _, err := pjrttest.Engine(t).Compile(ctx, increment(2)); diag.CodeOf(err) != diag.PJRTCancelled {
 		t.Error(err)
 	}
 	if _, err := pjrttest.Engine(t).Compile(t.Context(), increment(2)); err != nil {
@@ -360,7 +362,7 @@ func TestClose(t *testing.T) {
 	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
 		t.Errorf("the child lives on: %v", err)
 	}
-	if _, err := e.Compile(t.Context(), increment(1)); diag.CodeOf(err) != pjrt.CodeWorker {
+	if _, err := e.Compile(t.Context(), increment(1)); diag.CodeOf(err) != diag.PJRTWorker {
 		t.Error(err)
 	}
 }

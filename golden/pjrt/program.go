@@ -50,7 +50,7 @@ func (e *Engine) Compile(ctx context.Context, p *hlo.Program) (*Program, error) 
 // CompileText compiles a StableHLO module in text form (function "main"), as another program wrote it.
 func (e *Engine) CompileText(ctx context.Context, text string) (*Program, error) {
 	if text == "" {
-		return nil, diag.New(CodeCompile, e.cfg.Plugin, "the program is empty")
+		return nil, diag.New(diag.PJRTCompile, e.cfg.Plugin, "the program is empty")
 	}
 	c, err := e.request(ctx, kindCompile, []byte(text))
 	if err != nil {
@@ -88,7 +88,7 @@ const bindBytes = 32 << 20
 // Run executes the program with args in front of the bound arrays and returns its results in order.
 func (p *Program) Run(ctx context.Context, args []hlo.Array) ([]hlo.Array, error) {
 	if p.args != nil && len(args)+p.bound != len(p.args) {
-		return nil, diag.New(CodeRun, "", "%d arguments and %d bound ones for a program of %d",
+		return nil, diag.New(diag.PJRTRun, "", "%d arguments and %d bound ones for a program of %d",
 			len(args), p.bound, len(p.args))
 	}
 	if err := p.match(args, 0); err != nil {
@@ -100,7 +100,7 @@ func (p *Program) Run(ctx context.Context, args []hlo.Array) ([]hlo.Array, error
 	}
 	out := c.arrays()
 	if c.err == nil && len(out) != p.results {
-		return nil, diag.New(CodeWorker, p.e.cfg.Plugin, "%d results instead of %d", len(out), p.results)
+		return nil, diag.New(diag.PJRTWorker, p.e.cfg.Plugin, "%d results instead of %d", len(out), p.results)
 	}
 	return out, p.e.reply(c)
 }
@@ -112,11 +112,11 @@ func (p *Program) match(arrays []hlo.Array, at int) error {
 		return nil
 	}
 	if at < 0 {
-		return diag.New(CodeRun, "", "%d arrays for a program of %d arguments", len(arrays), len(p.args))
+		return diag.New(diag.PJRTRun, "", "%d arrays for a program of %d arguments", len(arrays), len(p.args))
 	}
 	for i, a := range arrays {
 		if want := p.args[at+i]; !a.Type.Equal(want) {
-			return diag.New(CodeRun, "", "argument %d is %s, the program takes %s", at+i, a.Type, want)
+			return diag.New(diag.PJRTRun, "", "argument %d is %s, the program takes %s", at+i, a.Type, want)
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (p *Program) Drop(ctx context.Context) error {
 func (p *Program) send(ctx context.Context, k kind, arrays []hlo.Array, numbers ...uint32) (*cursor, error) {
 	parts, err := arrayParts(arrays)
 	if err != nil {
-		return nil, diag.New(CodeRun, "", "%v", err)
+		return nil, diag.New(diag.PJRTRun, "", "%v", err)
 	}
 	head := binary.LittleEndian.AppendUint32(nil, p.id)
 	for _, n := range numbers {
@@ -147,7 +147,7 @@ func (p *Program) send(ctx context.Context, k kind, arrays []hlo.Array, numbers 
 // reply demands that a reply was read to its end.
 func (e *Engine) reply(c *cursor) error {
 	if err := c.end(); err != nil {
-		return diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker sent a malformed reply: %v", err)
+		return diag.New(diag.PJRTWorker, e.cfg.Plugin, "the PJRT worker sent a malformed reply: %v", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (s *server) transfer(k kind, c *cursor) ([][]byte, error) {
 	}
 	b := s.buffers[id]
 	if b == nil {
-		return nil, diag.New(CodeRun, "", "buffer %d is no longer on the device", id)
+		return nil, diag.New(diag.PJRTRun, "", "buffer %d is no longer on the device", id)
 	}
 	if k == kindFree {
 		delete(s.buffers, id)
@@ -65,7 +65,7 @@ func (s *server) step(p *loaded, c *cursor) ([][]byte, error) {
 		id, given := c.u32(), c.u8()
 		b := s.buffers[id]
 		if c.err == nil && b == nil {
-			return nil, diag.New(CodeRun, "", "argument %d: buffer %d is no longer on the device", i, id)
+			return nil, diag.New(diag.PJRTRun, "", "argument %d: buffer %d is no longer on the device", i, id)
 		}
 		if c.err != nil {
 			break
@@ -84,7 +84,7 @@ func (s *server) step(p *loaded, c *cursor) ([][]byte, error) {
 	defer destroy(lost)
 	results, err := p.exec.Execute(append(args, p.bound...)...).Donate(donated...).Done()
 	if err != nil {
-		return nil, diag.New(CodeRun, "", "the program fails: %s", brief(err))
+		return nil, diag.New(diag.PJRTRun, "", "the program fails: %s", brief(err))
 	}
 	return s.keep(results), nil
 }

@@ -40,7 +40,7 @@ func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
 		b, err := client.BufferFromHost().FromRawData(data, there, a.Type.Dims).Done()
 		if err != nil {
 			destroy(out)
-			return nil, diag.New(CodeRun, "", "argument %d (%s) does not reach the device: %s", i, a.Type, brief(err))
+			return nil, diag.New(diag.PJRTRun, "", "argument %d (%s) does not reach the device: %s", i, a.Type, brief(err))
 		}
 		out = append(out, b)
 	}
@@ -51,11 +51,11 @@ func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
 func toHost(b *pjrt.Buffer) (hlo.Array, error) {
 	dims, err := b.Dimensions()
 	if err != nil {
-		return hlo.Array{}, diag.New(CodeRun, "", "result without dimensions: %s", brief(err))
+		return hlo.Array{}, diag.New(diag.PJRTRun, "", "result without dimensions: %s", brief(err))
 	}
 	there, err := b.DType()
 	if err != nil {
-		return hlo.Array{}, diag.New(CodeRun, "", "result without element type: %s", brief(err))
+		return hlo.Array{}, diag.New(diag.PJRTRun, "", "result without element type: %s", brief(err))
 	}
 	t := hlo.Type{Dims: dims}
 	for _, e := range elements {
@@ -64,14 +64,14 @@ func toHost(b *pjrt.Buffer) (hlo.Array, error) {
 		}
 	}
 	if msg := t.Check(); msg != "" {
-		return hlo.Array{}, diag.New(CodeRun, "", "result of type %v: %s", there, msg)
+		return hlo.Array{}, diag.New(diag.PJRTRun, "", "result of type %v: %s", there, msg)
 	}
 	a := hlo.Array{Type: t, Data: make([]byte, t.Len()*t.DType.Bytes())}
 	if len(a.Data) == 0 {
 		return a, nil
 	}
 	if err := b.ToHost(a.Data); err != nil {
-		return a, diag.New(CodeRun, "", "result does not reach the host: %s", brief(err))
+		return a, diag.New(diag.PJRTRun, "", "result does not reach the host: %s", brief(err))
 	}
 	return a, nil
 }

@@ -32,7 +32,7 @@ const apiMajor, apiMinor = 0, 81
 // and, where out is standard output, leaves that descriptor to standard error, as the plugin may print.
 func Worker(in io.Reader, out io.Writer, plugin string) error {
 	if err := os.Setenv("XLA_FLAGS", xlaFlags); err != nil {
-		return diag.New(CodeWorker, plugin, "XLA_FLAGS cannot be set: %v", err)
+		return diag.New(diag.PJRTWorker, plugin, "XLA_FLAGS cannot be set: %v", err)
 	}
 	if f, ok := out.(*os.File); ok && f.Fd() == 1 {
 		fd, err := syscall.Dup(1)
@@ -41,7 +41,7 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 			err = syscall.Dup3(2, 1, 0)
 		}
 		if err != nil {
-			return diag.New(CodeWorker, plugin, "standard output cannot be set aside: %v", err)
+			return diag.New(diag.PJRTWorker, plugin, "standard output cannot be set aside: %v", err)
 		}
 		out = os.NewFile(uintptr(fd), "replies")
 	}
@@ -52,7 +52,7 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 			return nil
 		}
 		if err != nil {
-			return diag.New(CodeWorker, plugin, "request: %v", err)
+			return diag.New(diag.PJRTWorker, plugin, "request: %v", err)
 		}
 		parts, err := s.answer(f)
 		k := kindOK
@@ -60,7 +60,7 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 			k, parts = kindFail, [][]byte{failure(err)}
 		}
 		if err := writeFrame(out, k, f.seq, parts...); err != nil {
-			return diag.New(CodeWorker, plugin, "reply: %v", err)
+			return diag.New(diag.PJRTWorker, plugin, "reply: %v", err)
 		}
 	}
 }
@@ -69,9 +69,9 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 func failure(err error) []byte {
 	var d *diag.Error
 	if !errors.As(err, &d) {
-		d = diag.New(CodeWorker, "", "%v", err)
+		d = diag.New(diag.PJRTWorker, "", "%v", err)
 	}
-	return appendText(appendText(appendText(nil, d.Code), d.Msg), d.Hint)
+	return appendText(appendText(appendText(nil, string(d.Code)), d.Msg), d.Hint)
 }
 
 // server is the state of the child.
@@ -93,12 +93,12 @@ type loaded struct {
 func (s *server) answer(f frame) (parts [][]byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = diag.New(CodeWorker, "", "the PJRT binding panics: %v", p)
+			err = diag.New(diag.PJRTWorker, "", "the PJRT binding panics: %v", p)
 		}
 	}()
 	c := &cursor{rest: f.payload}
 	if (f.kind == kindHello) == (s.client != nil) {
-		return nil, diag.New(CodeWorker, "", "request of kind %d out of order", f.kind)
+		return nil, diag.New(diag.PJRTWorker, "", "request of kind %d out of order", f.kind)
 	}
 	switch f.kind {
 	case kindHello:
@@ -111,7 +111,7 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 		id := c.u32()
 		p := s.programs[id]
 		if p == nil {
-			return nil, diag.New(CodeRun, "", "unknown program %d", id)
+			return nil, diag.New(diag.PJRTRun, "", "unknown program %d", id)
 		}
 		if f.kind == kindDrop {
 			delete(s.programs, id)
@@ -134,27 +134,27 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 		}
 		return s.run(p, arrays)
 	}
-	return nil, diag.New(CodeWorker, "", "request of kind %d", f.kind)
+	return nil, diag.New(diag.PJRTWorker, "", "request of kind %d", f.kind)
 }
 
 // hello loads the plugin, tests it, and describes it.
 func (s *server) hello() ([][]byte, error) {
 	plugin, err := pjrt.GetPlugin(s.plugin)
 	if err != nil || plugin == nil {
-		return nil, diag.New(CodePlugin, "", "the PJRT plugin does not load: %s", unloadable(s.plugin, err)).
+		return nil, diag.New(diag.PJRTPlugin, "", "the PJRT plugin does not load: %s", unloadable(s.plugin, err)).
 			WithHint("scripts/setup fetches a matching plugin")
 	}
 	major, minor := plugin.Version()
 	if major != apiMajor || minor < apiMinor {
-		return nil, diag.New(CodePlugin, "", "the plugin has PJRT C API %d.%d, needed is %d.%d or a later %d.x",
+		return nil, diag.New(diag.PJRTPlugin, "", "the plugin has PJRT C API %d.%d, needed is %d.%d or a later %d.x",
 			major, minor, apiMajor, apiMinor, apiMajor).WithHint("scripts/setup fetches a matching plugin")
 	}
 	client, err := plugin.NewClient(nil)
 	if err != nil {
-		return nil, diag.New(CodePlugin, "", "the PJRT plugin makes no client: %s", brief(err))
+		return nil, diag.New(diag.PJRTPlugin, "", "the PJRT plugin makes no client: %s", brief(err))
 	}
 	if err := selfTest(client); err != nil {
-		return nil, diag.New(CodeCanary, "", "the PJRT plugin fails the self-test: %s", brief(err)).
+		return nil, diag.New(diag.PJRTCanary, "", "the PJRT plugin fails the self-test: %s", brief(err)).
 			WithHint("use the plugin that scripts/setup fetches")
 	}
 	s.client = client
@@ -166,7 +166,7 @@ func (s *server) hello() ([][]byte, error) {
 func (s *server) compile(text []byte) ([][]byte, error) {
 	exec, err := s.client.Compile().WithStableHLO(text).Done()
 	if err != nil {
-		return nil, diag.New(CodeCompile, "", "the program does not compile: %s", brief(err))
+		return nil, diag.New(diag.PJRTCompile, "", "the program does not compile: %s", brief(err))
 	}
 	s.next++
 	s.programs[s.next] = &loaded{exec: exec}
@@ -179,7 +179,7 @@ func (s *server) bind(p *loaded, from int, arrays []hlo.Array) error {
 		p.drop()
 	}
 	if from != len(p.bound) {
-		return diag.New(CodeRun, "", "%d arrays are bound, not %d", len(p.bound), from)
+		return diag.New(diag.PJRTRun, "", "%d arrays are bound, not %d", len(p.bound), from)
 	}
 	buffers, err := toDevice(s.client, arrays)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *server) run(p *loaded, arrays []hlo.Array) ([][]byte, error) {
 	results, err := p.exec.Execute(all...).Done()
 	defer destroy(results)
 	if err != nil {
-		return nil, diag.New(CodeRun, "", "the program fails: %s", brief(err))
+		return nil, diag.New(diag.PJRTRun, "", "the program fails: %s", brief(err))
 	}
 	out := make([]hlo.Array, len(results))
 	for i, r := range results {

@@ -73,7 +73,7 @@ func asDiag(n *ir.Node, err error) *diag.Error {
 	if d, ok := err.(*diag.Error); ok {
 		return d
 	}
-	return n.Errorf("L0308", "%v", err)
+	return n.Errorf(diag.OpFormats, "%v", err)
 }
 
 // Run evaluates all samples, in parallel, and returns the outputs of each.
@@ -116,7 +116,7 @@ func (p *Program) Each(ctx context.Context, samples []Sample,
 func (p *Program) Apply(k int, args []*ir.Tensor) (*ir.Tensor, error) {
 	n := p.graph.Nodes[k]
 	if p.kernels[k] == nil {
-		return nil, n.Errorf("L0308", "%s computes nothing", n.Op.Name)
+		return nil, n.Errorf(diag.OpFormats, "%s computes nothing", n.Op.Name)
 	}
 	v, err := p.kernels[k](args)
 	if err != nil {
@@ -182,17 +182,17 @@ func (p *Program) one(ctx context.Context, s Sample, keep bool, visit func(node 
 // enter is the values of the inputs of a sample, in their places.
 func (p *Program) enter(s Sample) ([]*ir.Tensor, error) {
 	if len(s) != len(p.inputs) {
-		return nil, diag.New("L0312", p.graph.Name, "%d values for %d inputs", len(s), len(p.inputs))
+		return nil, diag.New(diag.SampleShape, p.graph.Name, "%d values for %d inputs", len(s), len(p.inputs))
 	}
 	values := make([]*ir.Tensor, len(p.graph.Nodes))
 	for i, at := range p.inputs {
 		n := p.graph.Nodes[at]
 		if !slices.Equal(s[i].Type.Shape, n.Type.Shape) {
-			return nil, n.Errorf("L0312", "a sample of shape %s, the input takes %s", ir.ShapeString(s[i].Type.Shape),
+			return nil, n.Errorf(diag.SampleShape, "a sample of shape %s, the input takes %s", ir.ShapeString(s[i].Type.Shape),
 				ir.ShapeString(n.Type.Shape))
 		}
 		if s[i].Type.IsFloat() != n.Type.IsFloat() {
-			return nil, n.Errorf("L0312", "a sample in %s, the input takes %s", s[i].Type.Format, n.Type.Format)
+			return nil, n.Errorf(diag.SampleShape, "a sample in %s, the input takes %s", s[i].Type.Format, n.Type.Format)
 		}
 		values[at] = s[i].Entered(n.Type)
 	}

@@ -167,7 +167,8 @@ func (h *hunt) search(ctx context.Context) error {
 		}
 		choices := knapsack(h.items)
 		if choices == nil {
-			return diag.New("L0421", h.study.source.Model, "a layer takes none of these formats, or its loss is not known")
+			return diag.New(diag.NoUsableFormat, h.study.source.Model,
+				"a layer takes none of these formats, or its loss is not known")
 		}
 		for k := 0; k < spreading && round == 0; k++ {
 			if err := h.measure(ctx, choices[k*(len(choices)-1)/(spreading-1)]); err != nil {

@@ -205,7 +205,8 @@ func (t *tensor) result(n *ir.Node) Tensor {
 // for a graph that is quantized already.
 func NewProfile(ctx context.Context, s driver.Source, g *ir.Graph, inputs string, most int) (*Profile, error) {
 	if g.Stage != ir.StageFloat {
-		return nil, diag.New("L0411", s.Model, "the graph is %s already; a profile is about values of float graphs", g.Stage)
+		return nil, diag.New(diag.WrongStage, s.Model, "the graph is %s already; a profile is about values of float graphs",
+			g.Stage)
 	}
 	file, err := npz.Read(inputs)
 	if err != nil {

@@ -83,7 +83,7 @@ func (t *Study) Sensitivity(ctx context.Context, formats []string, parts Parts, 
 		return nil, err
 	}
 	if point.Refused != "" {
-		return nil, diag.New("L0421", t.source.Model, "the plan for the rest is refused: %s", point.Refused)
+		return nil, diag.New(diag.NoUsableFormat, t.source.Model, "the plan for the rest is refused: %s", point.Refused)
 	}
 	s.Base = *point
 	for i := range t.Layers {
@@ -146,7 +146,7 @@ func (s *Sensitivity) used(model string) error {
 		}
 		refused = s.Rows[i].Refused
 	}
-	return diag.New("L0421", model, "no layer takes any of these formats: %s", refused)
+	return diag.New(diag.NoUsableFormat, model, "no layer takes any of these formats: %s", refused)
 }
 
 // share divides the error of each format among its layers.

@@ -103,7 +103,8 @@ type Cost struct {
 // quantized already.
 func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, data Data) (*Study, error) {
 	if g.Stage != ir.StageFloat {
-		return nil, diag.New("L0411", s.Model, "the graph is %s already; formats are chosen for float graphs", g.Stage)
+		return nil, diag.New(diag.WrongStage, s.Model, "the graph is %s already; formats are chosen for float graphs",
+			g.Stage)
 	}
 	if s.Calibrate == "" {
 		s.Calibrate, s.Labels = data.Inputs, data.Labels
@@ -227,7 +228,7 @@ func (t *Study) layers(ctx context.Context) error {
 		return err
 	}
 	if len(t.Layers) == 0 {
-		return diag.New("L0420", t.source.Model, "no node takes its format from the plan").
+		return diag.New(diag.NothingToChoose, t.source.Model, "no node takes its format from the plan").
 			WithHint("models that bring formats of their own keep them: their float originals can be measured")
 	}
 	return nil

@@ -79,9 +79,9 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(f.out); err == nil && !info.IsDir() {
-		return nil, diag.New("L0920", f.out, "cannot write plans here: it is a file, not a folder")
+		return nil, diag.New(diag.FileWrite, f.out, "cannot write plans here: it is a file, not a folder")
 	}
-	return formats, writable(filepath.Clean(f.out)+".toml", "L0920") // the folder around it
+	return formats, writable(filepath.Clean(f.out)+".toml", diag.FileWrite) // the folder around it
 }
 
 // goal is what the flags ask for.
@@ -125,7 +125,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 
 // unmet says what comes nearest to a goal that no plan meets.
 func unmet(model string, p *plan.Plan, r *choose.Auto) error {
-	e := diag.New("L0422", model, "none of %d plans keeps %s", len(r.Candidates), r.Goal)
+	e := diag.New(diag.NoChoiceKeeps, model, "none of %d plans keeps %s", len(r.Candidates), r.Goal)
 	if n := r.Nearest(); n != nil {
 		kept := choose.Goal{SQNR: n.SQNR}
 		if r.Goal.Accuracy != nil {
@@ -146,7 +146,7 @@ func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 // writePlans writes plans into a folder, which is made if need be; other files of it stay.
 func writePlans(dir string, plans map[string]string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return diag.New("L0920", dir, "cannot make the folder: %v", reason(err))
+		return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
 	}
 	for _, name := range slices.Sorted(maps.Keys(plans)) {
 		if err := writeFile(filepath.Join(dir, name), []byte(plans[name])); err != nil {

@@ -83,7 +83,7 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 		if e.hopper {
 			o.Arch = library.HopperArch
 		}
-	case code != "L0975" && code != "L0976":
+	case code != diag.NoGPU && code != diag.OldDriver:
 		return err
 	}
 	g, err := a.prepared(ctx, source)

@@ -31,7 +31,7 @@ func (a *App) convert() *cobra.Command {
 		if err := required(c, "format", "in", "out"); err != nil {
 			return err
 		}
-		if err := writable(out, "L0906"); err != nil {
+		if err := writable(out, diag.ArrayWrite); err != nil {
 			return err
 		}
 		f, err := format.Parse(name)
@@ -56,7 +56,7 @@ func convertArrays(f format.Format, file *npz.File, decode bool) ([]npz.Array, e
 		}
 		e, err := array.Encode(f, x.Shape, x.Float64s(), 0)
 		if err != nil {
-			return nil, diag.At(err, "L0104", file.Path)
+			return nil, diag.At(err, diag.DotOperands, file.Path)
 		}
 		out := []npz.Array{npz.Int64Array("codes", e.Shape, e.Codes), npz.Float64Array("values", e.Shape, e.Values())}
 		if e.Scales != nil {
@@ -71,17 +71,17 @@ func convertArrays(f format.Format, file *npz.File, decode bool) ([]npz.Array, e
 	}
 	c, err := codes.Int64s()
 	if err != nil {
-		return nil, diag.At(err, "L0104", file.Path)
+		return nil, diag.At(err, diag.DotOperands, file.Path)
 	}
 	var scales []int64
 	if s, err := file.Get("scales"); err == nil {
 		if scales, err = s.Int64s(); err != nil {
-			return nil, diag.At(err, "L0104", file.Path)
+			return nil, diag.At(err, diag.DotOperands, file.Path)
 		}
 	}
 	e, err := array.FromCodes(f, codes.Shape, c, scales)
 	if err != nil {
-		return nil, diag.At(err, "L0104", file.Path)
+		return nil, diag.At(err, diag.DotOperands, file.Path)
 	}
 	return []npz.Array{npz.Float64Array("values", e.Shape, e.Values())}, nil
 }
@@ -108,7 +108,7 @@ func (a *App) dot() *cobra.Command {
 		if err := required(c, "a", "b", "in", "out"); err != nil {
 			return err
 		}
-		if err := writable(out, "L0906"); err != nil {
+		if err := writable(out, diag.ArrayWrite); err != nil {
 			return err
 		}
 		fa, err := format.Parse(nameA)
@@ -139,12 +139,13 @@ func dotArrays(fa, fb format.Format, file *npz.File) ([]npz.Array, error) {
 		return nil, err
 	}
 	if len(w.Shape) != 1 || len(x.Shape) < 1 || x.Shape[len(x.Shape)-1] != w.Shape[0] {
-		return nil, diag.New("L0104", file.Path, "a has shape %s and b %s; a is [r,n] and b [n]", ir.ShapeString(x.Shape),
+		return nil, diag.New(diag.DotOperands, file.Path, "a has shape %s and b %s; a is [r,n] and b [n]",
+			ir.ShapeString(x.Shape),
 			ir.ShapeString(w.Shape))
 	}
 	y, err := array.Dot(fa, x.Shape, x.Float64s(), fb, w.Float64s(), 0)
 	if err != nil {
-		return nil, diag.At(err, "L0104", file.Path)
+		return nil, diag.At(err, diag.DotOperands, file.Path)
 	}
 	return []npz.Array{npz.Float64Array("y", x.Shape[:len(x.Shape)-1], y)}, nil
 }

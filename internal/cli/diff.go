@@ -73,7 +73,7 @@ func (a *App) diff() *cobra.Command {
 		if o.Names {
 			what += fmt.Sprintf(", %d with other names", len(r.Renamed)+len(r.Outputs))
 		}
-		return diag.New("L0950", args[1], "differs from %s: %s", args[0], what)
+		return diag.New(diag.ModelsDiffer, args[1], "differs from %s: %s", args[0], what)
 	}
 	return a.withJSON(c)
 }

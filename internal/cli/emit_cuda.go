@@ -161,7 +161,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	missing := ""
 	if err != nil {
 		var why *diag.Error
-		if !errors.As(err, &why) || why.Code != "L0935" {
+		if !errors.As(err, &why) || why.Code != diag.NoNVRTC {
 			return err
 		}
 		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)

@@ -78,7 +78,7 @@ func (a *App) writeJSON(v any) error {
 func saveJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return diag.New("L0920", path, "cannot encode: %v", err)
+		return diag.New(diag.FileWrite, path, "cannot encode: %v", err)
 	}
 	return writeFile(path, append(data, '\n'))
 }
@@ -90,7 +90,7 @@ func writeFile(path string, data []byte) error {
 		return err
 	})
 	if err != nil {
-		return diag.New("L0920", path, "cannot write: %v", reason(err))
+		return diag.New(diag.FileWrite, path, "cannot write: %v", reason(err))
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func reason(err error) error {
 
 // writable finds out before the work what would only fail after it: a file in a folder that does not exist, or a
 // folder in the place of a file. An empty path is no file.
-func writable(path, code string) error {
+func writable(path string, code diag.Code) error {
 	if path == "" {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/survey"
@@ -71,7 +72,7 @@ func (a *App) inspect() *cobra.Command {
 		if err := f.check(c); err != nil {
 			return err
 		}
-		if err := writable(f.svg, "L0920"); err != nil {
+		if err := writable(f.svg, diag.FileWrite); err != nil {
 			return err
 		}
 		source, err := s.of(a, args[0])

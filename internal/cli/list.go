@@ -61,7 +61,7 @@ func (a *App) list() *cobra.Command {
 			}
 			return a.writeJSON(objects(rows))
 		}
-		err := diag.New("L0101", "", "nothing called %q to list", args[0])
+		err := diag.New(diag.Usage, "", "nothing called %q to list", args[0])
 		if near := diag.Nearest(args[0], names); near != "" {
 			err = err.WithHint("did you mean %s?", near)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/emit/history"
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
 )
@@ -26,7 +27,7 @@ func (p *passPage) add(c *cobra.Command) {
 // begin checks that the page can be written.
 func (p *passPage) begin(model string) error {
 	p.history.Title, p.history.Version = filepath.Base(model), Version
-	return writable(p.file, "L0920")
+	return writable(p.file, diag.FileWrite)
 }
 
 // after records what a pass left.

@@ -69,7 +69,7 @@ func checkStudy(c *cobra.Command, samples int, files ...string) error {
 		return usagef("--samples %d: 0 for all, or the number of samples to run", samples)
 	}
 	for _, f := range files {
-		if err := writable(f, "L0920"); err != nil {
+		if err := writable(f, diag.FileWrite); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (a *App) writePage(path string, s *report.Measurements) error {
 	}
 	page, err := s.HTML()
 	if err != nil {
-		return diag.New("L0624", path, "cannot print the page: %v", err)
+		return diag.New(diag.UnitFault, path, "cannot print the page: %v", err)
 	}
 	if err := writeFile(path, page); err != nil {
 		return err

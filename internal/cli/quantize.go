@@ -46,7 +46,7 @@ func (a *App) quantize() *cobra.Command {
 		if err := needsSamples(labels, s.source.Calibrate, "--calibrate"); err != nil {
 			return err
 		}
-		if err := cmp.Or(writable(out, "L0328"), writable(plan, "L0920")); err != nil {
+		if err := cmp.Or(writable(out, diag.GraphFile), writable(plan, diag.FileWrite)); err != nil {
 			return err
 		}
 		return a.quantizeModel(c.Context(), s, args[0], quantizeFiles{out, plan, labels}, explain)
@@ -72,7 +72,7 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 		return err
 	}
 	if q.Report == nil {
-		return diag.New("L0103", model, "the graph is quantized already")
+		return diag.New(diag.AlreadyQuantized, model, "the graph is quantized already")
 	}
 	if err := s.page.write(q, q.Graph); err != nil {
 		return err

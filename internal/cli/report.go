@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/emit/report"
-	"lathe/golden/pjrt"
 	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -41,7 +40,7 @@ func (a *App) report() *cobra.Command {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
-		if err := writable(out, "L0920"); err != nil {
+		if err := writable(out, diag.FileWrite); err != nil {
 			return err
 		}
 		return a.reportModel(c, &v, args[0], out, title, routed)
@@ -83,7 +82,7 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, r
 	facts.Title = title
 	page, err := report.HTML(facts)
 	if err != nil {
-		return diag.New("L0624", model, "cannot print the report: %v", err)
+		return diag.New(diag.UnitFault, model, "cannot print the report: %v", err)
 	}
 	if err := writeFile(out, page); err != nil {
 		return err
@@ -150,7 +149,7 @@ func (a *App) measure(ctx context.Context, job *driver.Job, p *progress) (*drive
 	var m driver.Measured
 	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
 	check, err := engines.Verify(ctx, *job)
-	if diag.CodeOf(err) == pjrt.CodePlugin {
+	if diag.CodeOf(err) == diag.PJRTPlugin {
 		m.Missing = append(m.Missing, "Equality with XLA: "+firstLine(err.Error()))
 		engines.NoPJRT = true
 		check, err = engines.Verify(ctx, *job)
@@ -164,7 +163,7 @@ func (a *App) measure(ctx context.Context, job *driver.Job, p *progress) (*drive
 		return nil, err
 	}
 	if m.Area, err = countCells(ctx, job.HW, p); err != nil {
-		if !absent(err) && diag.CodeOf(err) != area.CodeTimeout {
+		if !absent(err) && diag.CodeOf(err) != diag.YosysTimeout {
 			return nil, err
 		}
 		m.Missing = append(m.Missing, "Area: "+firstLine(err.Error()))
@@ -174,14 +173,14 @@ func (a *App) measure(ctx context.Context, job *driver.Job, p *progress) (*drive
 
 // absent says that an error is that of a tool which is not on this machine.
 func absent(err error) bool {
-	return diag.CodeOf(err) == "L0701" || diag.CodeOf(err) == area.CodeNoTool
+	return diag.CodeOf(err) == diag.NoSimulator || diag.CodeOf(err) == diag.NoYosys
 }
 
 // countCells counts the cells of a design with Yosys.
 func countCells(ctx context.Context, hw *driver.Hardware, p *progress) (r *area.Report, err error) {
 	dir, err := atomicfile.Folder("", "lathe-report-*")
 	if err != nil {
-		return nil, diag.New("L0625", "", "cannot write the design: %v", reason(err))
+		return nil, diag.New(diag.DesignWrite, "", "cannot write the design: %v", reason(err))
 	}
 	defer func() { err = errors.Join(err, atomicfile.Remove(dir)) }()
 	folder := filepath.Join(dir, "design")

@@ -89,7 +89,7 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 	} else {
 		fmt.Fprintf(a.Err, "%s: %v\n", name, err)
 	}
-	if errors.As(err, &usage) || diag.CodeOf(err) == "L0101" {
+	if errors.As(err, &usage) || diag.CodeOf(err) == diag.Usage {
 		return exitUsage
 	}
 	return exitNo
@@ -108,7 +108,7 @@ func unknownCommand(root *cobra.Command, given string) error {
 			names = append(names, c.Name())
 		}
 	}
-	err := diag.New("L0101", "", "unknown command %q", given)
+	err := diag.New(diag.Usage, "", "unknown command %q", given)
 	if near := diag.Nearest(given, names); near != "" {
 		return &usageError{err.WithHint("did you mean %s?", near)}
 	}
@@ -121,7 +121,7 @@ type usageError struct{ error }
 func (e *usageError) Unwrap() error { return e.error }
 
 func usagef(msg string, args ...any) error {
-	return &usageError{diag.New("L0101", "", msg, args...)}
+	return &usageError{diag.New(diag.Usage, "", msg, args...)}
 }
 
 // command builds the command tree; emit-verilog and emit-cuda are sub-commands under their own names.
@@ -159,7 +159,7 @@ func (a *App) command(name string) *cobra.Command {
 		if near := nearestFlag(c, text); near != "" {
 			hint = "did you mean --" + near + "? " + hint
 		}
-		return &usageError{diag.New("L0101", "", "%s", text).WithHint("%s", hint)}
+		return &usageError{diag.New(diag.Usage, "", "%s", text).WithHint("%s", hint)}
 	})
 	return root
 }
@@ -222,7 +222,7 @@ func (a *App) withJSON(c *cobra.Command) *cobra.Command {
 		if err := apart(c, args); err != nil || a.json == "-" {
 			return err
 		}
-		return writable(a.json, "L0920")
+		return writable(a.json, diag.FileWrite)
 	}
 	return c
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
-	"lathe/ir/target"
 	"lathe/sim/route"
 )
 
@@ -38,7 +37,7 @@ func (a *App) route() *cobra.Command {
 			return usagef("--seeds and --timeout must be positive, and --clock lie within 1..2000")
 		}
 		if o.Bitstream = bitstream != ""; o.Bitstream {
-			if err := writable(bitstream, "L0920"); err != nil {
+			if err := writable(bitstream, diag.FileWrite); err != nil {
 				return err
 			}
 		}
@@ -47,7 +46,7 @@ func (a *App) route() *cobra.Command {
 		o.ClockMHz, o.Progress = clock, func(step string) { p.Report(step, 0, 0) }
 		r, err := route.Route(c.Context(), args[0], o)
 		p.finish()
-		if c.Flags().Changed("part") && diag.CodeOf(err) == target.CodeUnknown {
+		if c.Flags().Changed("part") && diag.CodeOf(err) == diag.UnknownPart {
 			return &usageError{err}
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
@@ -60,7 +61,7 @@ func (a *App) runModel() *cobra.Command {
 		if err := r.check(inputs, c.Flags().Changed("arch")); err != nil {
 			return err
 		}
-		if err := writable(output, "L0906"); err != nil {
+		if err := writable(output, diag.ArrayWrite); err != nil {
 			return err
 		}
 		source, err := s.of(a, args[0])

@@ -44,11 +44,11 @@ func (s *shapeFlags) shapes() (map[string][]int, error) {
 		name, dims, ok := strings.Cut(text, "=")
 		shape, err := parseShape(dims)
 		if !ok || name == "" || err != nil {
-			return nil, &usageError{diag.New("L0101", "", "--shape %q is not a shape of an input", text).
+			return nil, &usageError{diag.New(diag.Usage, "", "--shape %q is not a shape of an input", text).
 				WithHint("write name=1x8x8")}
 		}
 		if given[name] != nil {
-			return nil, &usageError{diag.New("L0101", "", "--shape gives input %q two shapes", name)}
+			return nil, &usageError{diag.New(diag.Usage, "", "--shape gives input %q two shapes", name)}
 		}
 		given[name] = shape
 	}

@@ -79,7 +79,7 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	if s.past >= 0 {
 		s.source.Transformer.Cache, s.source.Transformer.Past = true, s.past
 	} else if s.past < -1 {
-		return s.source, &usageError{diag.New("L0101", "", "--past %d is negative", s.past)}
+		return s.source, &usageError{diag.New(diag.Usage, "", "--past %d is negative", s.past)}
 	}
 	for name, tokens := range map[string]int{"seq": s.transformer.Seq, "max-seq": s.transformer.Room} {
 		if s.given(name) && tokens < 1 {
@@ -119,7 +119,7 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 
 // knownPass refuses a pass that no pipeline of quantize and schedule has; the names come by pipeline.
 func knownPass(name string) error {
-	err, all := diag.New("L0101", "", "--dump-after %q is no pass", name), []string(nil)
+	err, all := diag.New(diag.Usage, "", "--dump-after %q is no pass", name), []string(nil)
 	for _, l := range pipelines() {
 		var names []string
 		for _, p := range l.steps {
@@ -200,7 +200,7 @@ func oneOf(flag, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	err := diag.New("L0101", "", "%s %q: must be one of %s", flag, value, strings.Join(allowed, ", "))
+	err := diag.New(diag.Usage, "", "%s %q: must be one of %s", flag, value, strings.Join(allowed, ", "))
 	if near := diag.Nearest(value, allowed); near != "" {
 		err = err.WithHint("did you mean %s?", near)
 	}

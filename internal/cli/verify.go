@@ -112,7 +112,7 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := v.check(); err != nil {
 		return err
 	}
-	if err := writable(v.wave, "L0920"); err != nil {
+	if err := writable(v.wave, diag.FileWrite); err != nil {
 		return err
 	}
 	if v.out != "" {

@@ -4,14 +4,14 @@ package diag
 
 // The errors of values in blocks.
 var blocks = []Entry{
-	{"L0345", "A value has blocks along an axis other than the last.",
+	{BlockAxis, "A value has blocks along an axis other than the last.",
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe 1\ngraph %g quantized(%x) {\n" +
 			"  %x = input : 8x8 mxint(8,4,axis=0)\n  return y = %x\n}\n"},
-	{"L0346", "A block of a constant has no scale, or one that is not a power of two.",
+	{BlockScale, "A block of a constant has no scale, or one that is not a power of two.",
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe 1\ngraph %g quantized() {\n" +
 			"  %c = const {data = i8 [1, 2, 3, 4]} : 4 mxint(8,2){0x1p+00,3}\n  return y = %c\n}\n"},
-	{"L0347", "A sum over blocks has no window accumulator: a grouped convolution, or too many blocks.",
+	{NoBlockAccumulator, "A sum over blocks has no window accumulator: a grouped convolution, or too many blocks.",
 		"sum.Conv.Eval(n) // in two groups, over blocks"},
-	{"L0348", "Data and weights of a sum over blocks have different block sizes.",
+	{BlockSizes, "Data and weights of a sum over blocks have different block sizes.",
 		"sum.Linear.Eval(n) // of mxint(8,4) data and mxint(8,2) weights"},
 }

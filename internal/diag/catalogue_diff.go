@@ -4,7 +4,7 @@ package diag
 
 // comparisons are the errors of models that are held against each other.
 var comparisons = []Entry{
-	{"L0950", "Two models that `lathe diff` compares differ.",
+	{ModelsDiffer, "Two models that `lathe diff` compares differ.",
 		"$ lathe diff model.onnx one.lathe\n-- one.lathe --\nlathe 1\ngraph %g float(%x) {\n  %x = input : 1x8 fp32\n" +
 			"  return y = %x\n}\n"},
 }

@@ -3,14 +3,14 @@
 package diag
 
 var graphKernels = []Entry{
-	{"L0945", "A node of the graph is made of operations that have no kernels.",
+	{NoKernels, "A node of the graph is made of operations that have no kernels.",
 		"cuda.Emit(g, cuda.Options{}) // emit/cuda; an operation whose StableHLO holds one that this version does not know"},
-	{"L0946", "A value is too large for a kernel of the graph.",
+	{KernelValueTooLarge, "A value is too large for a kernel of the graph.",
 		"cuda.Emit(g, cuda.Options{}) // emit/cuda; a relu of 2^29 elements"},
-	{"L0947", "Nodes of a graph cannot be computed in the groups that they are put into.",
+	{KernelGroups, "Nodes of a graph cannot be computed in the groups that they are put into.",
 		"group.New(g, anchors) // a group of a first and a last node, without the one between them"},
-	{"L0948", "The kernel library has nothing for a large sum of products, and a thread a result would be slow.",
+	{SlowSum, "The kernel library has nothing for a large sum of products, and a thread a result would be slow.",
 		"lathe emit-cuda model.onnx -o out/ --act fp32 // a linear layer of 1024 x 1024 weights"},
-	{"L0949", "No kernel takes a cache of keys or values, or writes it where it lies.",
+	{NoCacheKernel, "No kernel takes a cache of keys or values, or writes it where it lies.",
 		"lathe emit-cuda llama --max-seq 64 -o out/ // heads of 8 elements: kernels write rows of multiples of 16"},
 }

@@ -3,6 +3,6 @@
 package diag
 
 var products = []Entry{
-	{"L0990", "No kernel of the library takes the problem: its sizes, formats, strides, masks or functions.",
+	{NoKernelTakes, "No kernel of the library takes the problem: its sizes, formats, strides, masks or functions.",
 		"gemm.W8A16{M: 1, N: 3, K: 64, Epilogue: gemm.Epilogue{Out: word.BF16, Gate: true}}.Valid()"},
 }

@@ -4,18 +4,18 @@ package diag
 
 // The errors of models that bring their own quantization.
 var quantImports = []Entry{
-	{"L0250", "The model quantizes to codes of an unsupported type.",
+	{QuantType, "The model quantizes to codes of an unsupported type.",
 		"$ lathe inspect float8.onnx"},
-	{"L0251", "The model quantizes in an unsupported form, such as real scales of channels of a computed value.",
+	{QuantForm, "The model quantizes in an unsupported form, such as real scales of channels of a computed value.",
 		"$ lathe inspect scale-blocks.onnx"},
-	{"L0252", "A scale of the model's quantization is not a positive finite number.",
+	{QuantScale, "A scale of the model's quantization is not a positive finite number.",
 		"$ lathe inspect negative-scale.onnx"},
-	{"L0253", "A quantized operation takes its scales from the data of each sample, or has no integer form.",
+	{QuantRefused, "A quantized operation takes its scales from the data of each sample, or has no integer form.",
 		"$ lathe inspect dynamic.onnx"},
 }
 
 // The errors of real scales.
 var realScales = []Entry{
-	{"L0340", "Sums are too wide, or the step of the result is too far from theirs, for an integer factor.",
+	{FactorRange, "Sums are too wide, or the step of the result is too far from theirs, for an integer factor.",
 		"sum.Linear.Eval(n) // 40-bit data, 20-bit weights in steps of 0.3"},
 }

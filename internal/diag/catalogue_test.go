@@ -3,6 +3,9 @@
 package diag
 
 import (
+	"cmp"
+	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
 	"io/fs"
@@ -16,44 +19,62 @@ import (
 
 var (
 	codeText = regexp.MustCompile(`\bL0[0-9]{3}\b`)
-	exact    = regexp.MustCompile(`^"L0[0-9]{3}"$`)
+	exact    = regexp.MustCompile(`^L0[0-9]{3}$`)
 )
 
-// scan notes the codes in a Go file: as a string of its own the code is used, in other text it is mentioned.
+// scan notes in a Go file the constants of this package that it uses, by name, and the codes in its texts and comments.
 func scan(name string, src []byte, used, mentioned map[string]string) {
 	files := token.NewFileSet()
 	file := files.AddFile(name, -1, len(src))
 	var s scanner.Scanner
 	s.Init(file, src, nil, scanner.ScanComments)
+	var last [2]string
 	for {
 		pos, tok, lit := s.Scan()
 		if tok == token.EOF {
 			return
 		}
-		if tok != token.STRING && tok != token.COMMENT {
-			continue
-		}
 		where := files.Position(pos).String()
-		if tok == token.STRING && exact.MatchString(lit) {
-			used[strings.Trim(lit, `"`)] = where
-			continue
+		if tok == token.IDENT && last == [2]string{"diag", "."} {
+			used[lit] = where
 		}
-		for _, code := range codeText.FindAllString(lit, -1) {
-			mentioned[code] = where
+		if last[0] = last[1]; tok == token.PERIOD {
+			last[1] = "."
+		} else {
+			last[1] = lit
+		}
+		if tok == token.STRING || tok == token.COMMENT {
+			for _, code := range codeText.FindAllString(lit, -1) {
+				mentioned[code] = where
+			}
 		}
 	}
 }
 
-// TestCatalogue compares the catalogue with the sources: each code that they use stands in it, and the other way round.
+// constants are the codes of codes.go by the names of their constants.
+func constants(t *testing.T) map[string]Code {
+	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]Code{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.ValueSpec); ok {
+			all[s.Names[0].Name] = Code(strings.Trim(s.Values[0].(*ast.BasicLit).Value, `"`))
+		}
+		return true
+	})
+	return all
+}
+
+// TestCatalogue compares the catalogue with the sources: each code that they name stands in it, and each code of it has
+// a constant that they use.
 func TestCatalogue(t *testing.T) {
 	used, mentioned := map[string]string{}, map[string]string{}
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
-		}
-		if strings.HasPrefix(filepath.Base(path), "catalogue") && filepath.Base(filepath.Dir(path)) == "diag" {
-			return nil
 		}
 		src, err := os.ReadFile(path)
 		scan(path, src, used, mentioned)
@@ -62,18 +83,29 @@ func TestCatalogue(t *testing.T) {
 	if err != nil || len(used) < 50 {
 		t.Fatalf("%d codes in the sources (%v)", len(used), err)
 	}
-	known := map[string]bool{}
+	known, named := map[Code]bool{}, map[Code]string{}
 	for _, e := range Catalogue() {
 		known[e.Code] = true
-		if used[e.Code] == "" {
-			t.Errorf("%s stands in the catalogue, but nothing uses it", e.Code)
+	}
+	for name, code := range constants(t) {
+		switch {
+		case !known[code]:
+			t.Errorf("%s, %s, is not in the catalogue", name, code)
+		case named[code] != "":
+			t.Errorf("%s is %s and %s", code, name, named[code])
+		case used[name] == "":
+			t.Errorf("%s, %s, stands in the catalogue, but nothing uses it", name, code)
+		}
+		named[code] = name
+	}
+	for code := range known {
+		if named[code] == "" {
+			t.Errorf("%s has no constant", code)
 		}
 	}
-	for _, places := range []map[string]string{used, mentioned} {
-		for code, where := range places {
-			if !known[code] {
-				t.Errorf("%s: %s is not in the catalogue", where, code)
-			}
+	for code, where := range mentioned {
+		if !known[Code(code)] {
+			t.Errorf("%s: %s is not in the catalogue", where, code)
 		}
 	}
 }
@@ -81,12 +113,12 @@ func TestCatalogue(t *testing.T) {
 // TestEntries demands order, one sentence a cause, and an example each.
 func TestEntries(t *testing.T) {
 	all := Catalogue()
-	if !slices.IsSortedFunc(all, func(a, b Entry) int { return strings.Compare(a.Code, b.Code) }) {
+	if !slices.IsSortedFunc(all, func(a, b Entry) int { return cmp.Compare(a.Code, b.Code) }) {
 		t.Error("the codes do not ascend")
 	}
-	causes := map[string]string{}
+	causes := map[string]Code{}
 	for i, e := range all {
-		if !exact.MatchString(`"`+e.Code+`"`) || i > 0 && all[i-1].Code == e.Code {
+		if !exact.MatchString(string(e.Code)) || i > 0 && all[i-1].Code == e.Code {
 			t.Errorf("%q is not a code, or occurs twice", e.Code)
 		}
 		if !strings.HasSuffix(e.Cause, ".") || strings.Count(e.Cause, ". ") > 0 || strings.Contains(e.Cause, "\n") {
@@ -102,12 +134,13 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestScan shows that the comparison tells uses from mentions and sees into constants and comments.
+// TestScan shows that the comparison tells uses from mentions and sees into texts and comments.
 func TestScan(t *testing.T) {
 	used, mentioned := map[string]string{}, map[string]string{}
-	src := "package p\n\n// Error L0998 if not.\nconst code = \"L0997\"\n\nvar text = \"see L0996\"\n\nvar L0995 = 1\n"
+	src := "package p\n\n// Error L0998 if not.\nvar code = diag.Usage\n\n" +
+		"var text = \"see L0996\"\n\nvar L0995 = other.Labels\n"
 	scan("p.go", []byte(src), used, mentioned)
-	if len(used) != 1 || used["L0997"] != "p.go:4:14" || len(mentioned) != 2 || mentioned["L0998"] != "p.go:3:1" ||
+	if len(used) != 1 || used["Usage"] != "p.go:4:17" || len(mentioned) != 2 || mentioned["L0998"] != "p.go:3:1" ||
 		mentioned["L0996"] != "p.go:6:12" {
 		t.Errorf("used %v, mentioned %v", used, mentioned)
 	}

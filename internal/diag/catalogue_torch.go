@@ -4,43 +4,43 @@ package diag
 
 // programs are errors about archives, and about programs that torch.export saved. internal/clitest makes the files.
 var programs = []Entry{
-	{"L0260", "An archive holds a name twice, a path outside its folder, overlapping members, or encrypted ones.",
+	{UnsafeArchive, "An archive holds a name twice, a path outside its folder, overlapping members, or encrypted ones.",
 		"$ lathe inspect dots.pt2"},
-	{"L0261", "The model or one of its weights is a Python pickle; pickles run code when read and are never opened.",
+	{Pickle, "The model or one of its weights is a Python pickle; pickles run code when read and are never opened.",
 		"$ lathe inspect pickle.pt"},
-	{"L0262", "The archive holds no exported PyTorch program, or several.",
+	{NoProgram, "The archive holds no exported PyTorch program, or several.",
 		"$ lathe inspect no-program.pt2"},
-	{"L0263", "A text in the archive of a PyTorch program violates the schema of torch.export.",
+	{ProgramSchema, "A text in the archive of a PyTorch program violates the schema of torch.export.",
 		"$ lathe inspect no-graph.pt2"},
-	{"L0264", "A weight of a PyTorch program does not lie inside its stored data.",
+	{WeightStorage, "A weight of a PyTorch program does not lie inside its stored data.",
 		"$ lathe inspect long-weight.pt2"},
-	{"L0265", "A PyTorch program reads a value under its old name after an operation changed it in place.",
+	{InPlaceMutation, "A PyTorch program reads a value under its old name after an operation changed it in place.",
 		"$ lathe inspect in-place.pt2"},
-	{"L0266", "An operation of a PyTorch program has another shape or type than the archive states.",
+	{ProgramDisagrees, "An operation of a PyTorch program has another shape or type than the archive states.",
 		"$ lathe inspect other-shape.pt2"},
 }
 
 // The errors of models as text.
 var textImports = []Entry{
-	{"L0270", "The text is not valid MLIR; the place is line and column.",
+	{MLIRSyntax, "The text is not valid MLIR; the place is line and column.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" +
 			"  return %a : tensor<4xf32>\n"},
-	{"L0271", "A text holds several modules.",
+	{SeveralModules, "A text holds several modules.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nmodule @a {}\n// -----\nmodule @b {}\n"},
-	{"L0272", "The file is MLIR bytecode, the binary form.", "$ lathe inspect bytecode.mlir"},
-	{"L0273", "The elements of a constant were left out when the text was printed.",
+	{MLIRBytecode, "The file is MLIR bytecode, the binary form.", "$ lathe inspect bytecode.mlir"},
+	{ElidedConstant, "The elements of a constant were left out when the text was printed.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main() -> tensor<4xf32> {\n" +
 			"  %0 = stablehlo.constant dense_resource<__elided__> : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"},
-	{"L0274", "The elements of a constant do not fit its type.",
+	{ConstantElements, "The elements of a constant do not fit its type.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main() -> tensor<4xf32> {\n" +
 			"  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"},
-	{"L0275", "Types of an operation do not fit together, or are not those of its operands.",
+	{OperandTypes, "Types of an operation do not fit together, or are not those of its operands.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4xf32>, %b: tensor<5xf32>) -> tensor<4xf32> {\n" +
 			"  %0 = stablehlo.add %a, %b : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"},
-	{"L0276", "A shape is known only at run time.",
+	{DynamicShape, "A shape is known only at run time.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4x6xf32>) -> tensor<?xf32> {\n" +
 			"  %0 = stablehlo.reshape %a : (tensor<4x6xf32>) -> tensor<?xf32>\n  return %0 : tensor<?xf32>\n}\n"},
-	{"L0277", "A loop has more rounds than --unroll allows, or its end depends on data.",
+	{UnboundedLoop, "A loop has more rounds than --unroll allows, or its end depends on data.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" +
 			"  %c = stablehlo.constant dense<0> : tensor<i32>\n" +
 			"  %0:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32>\n  cond {\n" +
@@ -49,10 +49,10 @@ var textImports = []Entry{
 			"    stablehlo.return %1 : tensor<i1>\n  } do {\n" +
 			"    %n = stablehlo.constant dense<1> : tensor<i32>\n    %1 = stablehlo.add %i, %n : tensor<i32>\n" +
 			"    stablehlo.return %1, %x : tensor<i32>, tensor<4xf32>\n  }\n  return %0#1 : tensor<4xf32>\n}\n"},
-	{"L0278", "A function is called that does not exist, or that calls itself.",
+	{UnknownFunction, "A function is called that does not exist, or that calls itself.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" +
 			"  %0 = call @relu(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"},
-	{"L0279", "A quantized type is used where it is not supported.",
+	{QuantizedType, "A quantized type is used where it is not supported.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4x!quant.uniform<i8:f32, 0.1>>)" +
 			" -> tensor<4x!quant.uniform<i8:f32, 0.1>> {\n  return %a : tensor<4x!quant.uniform<i8:f32, 0.1>>\n}\n"},
 }
@@ -64,14 +64,15 @@ func folder(config, more string) string {
 
 // The errors of Hugging Face folders.
 var folders = []Entry{
-	{"L0280", "The architecture of a Hugging Face folder, or its head, is not supported; those that are known are listed.",
+	{UnknownArchitecture,
+		"The architecture of a Hugging Face folder, or its head, is not supported; those that are known are listed.",
 		folder(`{"model_type": "brt", "architectures": ["BrtModel"]}`, "")},
-	{"L0281", "The weights of a Hugging Face folder lack tensors that config.json asks for, or hold others.",
+	{FolderTensors, "The weights of a Hugging Face folder lack tensors that config.json asks for, or hold others.",
 		"$ lathe inspect missing-tensors"},
-	{"L0282", "A setting in the config.json of a Hugging Face folder is not supported.",
+	{FolderSetting, "A setting in the config.json of a Hugging Face folder is not supported.",
 		folder(`{"model_type": "bert", "quantization_config": {"quant_method": "gptq"}}`, "")},
-	{"L0283", "A Hugging Face folder has no weights in safetensors files.",
+	{NoWeights, "A Hugging Face folder has no weights in safetensors files.",
 		folder(`{"model_type": "bert"}`, "-- hf/pytorch_model.bin --\nnot read\n")},
-	{"L0284", "A Hugging Face model does not offer the chosen task, input, cache or loss.",
+	{UnofferedChoice, "A Hugging Face model does not offer the chosen task, input, cache or loss.",
 		"$ lathe inspect hf --task image-classification\n-- hf/config.json --\n{\"model_type\": \"bert\"}\n"},
 }

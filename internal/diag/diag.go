@@ -12,7 +12,7 @@ import (
 // Error is a message for the user: what is wrong, where, and what to do about it.
 type Error struct {
 	// Code is the catalogue number, such as "L0412"; docs/errors.md lists them.
-	Code string
+	Code Code
 	// Pos is where: file:line:col, or the model path of a node ("model.onnx: conv1 (Conv)"). Empty if nowhere.
 	Pos string
 	// Msg is one sentence without a final stop: the cause, with the shapes or values at hand.
@@ -24,7 +24,7 @@ type Error struct {
 }
 
 // New makes an Error whose message is formatted as fmt.Sprintf does.
-func New(code, pos, msg string, args ...any) *Error {
+func New(code Code, pos, msg string, args ...any) *Error {
 	return &Error{Code: code, Pos: pos, Msg: fmt.Sprintf(msg, args...)}
 }
 
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 	if e.Pos != "" {
 		b.WriteString(OneLine(e.Pos) + ": ")
 	}
-	b.WriteString(e.Code + ": " + e.Msg)
+	b.WriteString(string(e.Code) + ": " + e.Msg)
 	for _, n := range e.Notes {
 		b.WriteString("\n  note: " + n)
 	}
@@ -87,7 +87,7 @@ func (l List) Err() error {
 
 // Add returns l with err at its end, which must not be nil: an *Error as it is and a List one by one, each at pos where
 // it has no place of its own; any other error under its code, or else the given one, at pos.
-func (l List) Add(err error, code, pos string) List {
+func (l List) Add(err error, code Code, pos string) List {
 	switch e := err.(type) {
 	case *Error:
 		if e.Pos == "" {
@@ -109,7 +109,7 @@ func (l List) Add(err error, code, pos string) List {
 }
 
 // CodeOf returns the catalogue code of err ("" if it carries none); of a List, that of its first error.
-func CodeOf(err error) string {
+func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Code
@@ -122,7 +122,7 @@ func CodeOf(err error) string {
 }
 
 // At returns err with pos set where it is an *Error without one; any other error is wrapped under code.
-func At(err error, code, pos string) error {
+func At(err error, code Code, pos string) error {
 	var e *Error
 	if errors.As(err, &e) {
 		if e.Pos == "" {

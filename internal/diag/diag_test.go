@@ -37,7 +37,7 @@ func TestCodeOf(t *testing.T) {
 	e := New("L0412", "", "lanes")
 	for _, c := range []struct {
 		err  error
-		want string
+		want Code
 	}{
 		{e, "L0412"}, {fmt.Errorf("in between: %w", e), "L0412"}, {List{e, New("L0101", "", "b")}, "L0412"},
 		{errors.New("plain"), ""}, {nil, ""}, {List{}, ""},

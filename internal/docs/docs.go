@@ -5,6 +5,7 @@
 package docs
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -51,7 +52,7 @@ var ranges = []struct{ prefix, title string }{
 // "Others", so that no code is lost.
 func Errors(codes []diag.Entry) string {
 	codes = slices.Clone(codes)
-	slices.SortFunc(codes, func(a, b diag.Entry) int { return strings.Compare(a.Code, b.Code) })
+	slices.SortFunc(codes, func(a, b diag.Entry) int { return cmp.Compare(a.Code, b.Code) })
 	var b strings.Builder
 	b.WriteString("# Errors\n\nWritten by `make gen` from the catalogue in `internal/diag`; edit it there.\n\n" +
 		"An error names its place, its code, the cause, related facts, and the nearest fix:\n\n" +
@@ -75,7 +76,7 @@ func Errors(codes []diag.Entry) string {
 // split parts the codes of a range from the others.
 func split(codes []diag.Entry, prefix string) (in, out []diag.Entry) {
 	for _, c := range codes {
-		if strings.HasPrefix(c.Code, prefix) {
+		if strings.HasPrefix(string(c.Code), prefix) {
 			in = append(in, c)
 		} else {
 			out = append(out, c)

@@ -96,19 +96,19 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 		shape := callerShape(n.Type.Shape, perm)
 		b, ok := batchOf(a.Shape, shape)
 		if !ok {
-			return nil, batch, diag.New("L0910", f.Path, "array %q has shape %s, input %q takes %s", a.Name,
+			return nil, batch, diag.New(diag.ArrayShape, f.Path, "array %q has shape %s, input %q takes %s", a.Name,
 				ir.ShapeString(a.Shape), n.Name, ir.ShapeString(shape)).
 				WithHint("expected %s (N samples): wrong file, or reshape it; --shape sets sizes that the model leaves open, "+
 					"--seq the tokens of a Hugging Face folder, --max-seq the room of a decoder", sampled(shape))
 		}
 		if b.Samples == 0 {
-			return nil, batch, diag.New("L0910", f.Path, "array %q of shape %s holds no sample", a.Name,
+			return nil, batch, diag.New(diag.ArrayShape, f.Path, "array %q of shape %s holds no sample", a.Name,
 				ir.ShapeString(a.Shape))
 		}
 		if i == 0 {
 			batch, samples = b, make([]ref.Sample, b.Samples)
 		} else if b.Samples != batch.Samples {
-			return nil, batch, diag.New("L0911", f.Path, "array %q holds %d samples, array %q %d", a.Name, b.Samples,
+			return nil, batch, diag.New(diag.SampleCounts, f.Path, "array %q holds %d samples, array %q %d", a.Name, b.Samples,
 				g.In[0].Name, batch.Samples)
 		}
 		read := appendSamples
@@ -222,7 +222,7 @@ func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array
 // model, where it cannot.
 func HasCodes(model string, g *ir.Graph) error {
 	if g.Stage == ir.StageFloat {
-		return diag.New("L0913", model, "the model runs as imported: its outputs are float and have no codes").
+		return diag.New(diag.NoCodes, model, "the model runs as imported: its outputs are float and have no codes").
 			WithHint("quantize it by --plan or --calibrate")
 	}
 	for _, o := range g.Out {
@@ -240,7 +240,8 @@ func noScales(model string, o ir.Output) error {
 	if o.Perm == nil {
 		return nil
 	}
-	return diag.New("L0913", model, "output %q is in blocks along an axis that is not the last of the model's", o.Name).
+	return diag.New(diag.NoCodes, model, "output %q is in blocks along an axis that is not the last of the model's",
+		o.Name).
 		WithHint("ask for values, without --codes, or give the output a fixed format")
 }
 
@@ -270,13 +271,13 @@ func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes, whole, 
 		return npz.Int64Array(o.Name, shape, all), nil
 	}
 	if codes {
-		return npz.Array{}, diag.New("L0913", "", "output %q is float and has no codes", o.Name).WithHint("give a plan")
+		return npz.Array{}, diag.New(diag.NoCodes, "", "output %q is float and has no codes", o.Name).WithHint("give a plan")
 	}
 	var all []float64
 	for _, s := range outputs {
 		v, err := s[i].Decode()
 		if err != nil {
-			return npz.Array{}, o.Node.Errorf("L0508", "%v", err)
+			return npz.Array{}, o.Node.Errorf(diag.FormatData, "%v", err)
 		}
 		all = append(all, pick(v, index)...)
 	}
@@ -332,7 +333,7 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 			fx, ok = format.Raw(element), true
 		}
 		if !ok {
-			return nil, in.Errorf("L0915", "random samples need a fixed-point input, not %s", in.Type.Format)
+			return nil, in.Errorf(diag.NoRandomSamples, "random samples need a fixed-point input, not %s", in.Type.Format)
 		}
 		for s := range samples {
 			r := rand.New(rand.NewPCG(seed+uint64(k)<<32, uint64(s)))

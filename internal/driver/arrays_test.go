@@ -80,7 +80,7 @@ func TestNonfinite(t *testing.T) {
 // TestSamplesAreRefused names wrong shapes and values that are no numbers.
 func TestSamplesAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		code  string
+		code  diag.Code
 		shape []int
 		x     []float32
 	}{
@@ -175,8 +175,8 @@ func TestWholeArrays(t *testing.T) {
 	for _, c := range []struct {
 		format format.Format
 		in     npz.Array
-		out    string // the type that comes back
-		code   string // or what is wrong
+		out    string    // the type that comes back
+		code   diag.Code // or what is wrong
 	}{
 		{ir.Int64, npz.WholeArray("x", "int32", []int{2, 2}, []int64{-5, 1 << 30, 0, 7}), "int64", ""},
 		{ir.Int64, npz.Int64Array("x", []int{2, 2}, []int64{-1 << 63, 1<<63 - 1, 0, 7}), "int64", ""},

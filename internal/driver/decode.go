@@ -46,10 +46,11 @@ func (s Source) transformer(p *plan.Plan) (source.Transformer, error) {
 	switch {
 	case !p.Decode:
 	case t.Cache || t.Past > 0:
-		return t, diag.New("L0435", s.Model, "caches outside of the chip (--past) have no hardware in this version").
+		return t, diag.New(diag.NoDecoder, s.Model, "caches outside of the chip (--past) have no hardware in this version").
 			WithHint("leave --past out: a decoder keeps keys and values of --max-seq tokens on the chip")
 	case t.Room > 0 && t.Seq > 0 && t.Seq != t.Room:
-		return t, diag.New("L0435", s.Model, "a decoder takes up to %d tokens (--max-seq), and not just %d (--seq)", t.Room,
+		return t, diag.New(diag.NoDecoder, s.Model, "a decoder takes up to %d tokens (--max-seq), and not just %d (--seq)",
+			t.Room,
 			t.Seq).WithHint("leave --seq out")
 	case t.Room > 0:
 		t.Seq, t.Room = t.Room, 0
@@ -227,7 +228,8 @@ func status(j Job, run *sim.TokenRun, list []sim.Sequence) error {
 		for k := range s.Tokens + s.Surplus {
 			for b := range beats {
 				if at >= len(run.Position) || run.Position[at] != int64(min(k, n)) || run.Error[at] != wrong {
-					return diag.New("L0706", j.HW.Design.Top, "sequence %d: at token %d position and error are not %d and %d", i, k,
+					return diag.New(diag.StreamRules, j.HW.Design.Top,
+						"sequence %d: at token %d position and error are not %d and %d", i, k,
 						min(k, n), wrong)
 				}
 				if at++; k >= n {

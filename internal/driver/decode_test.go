@@ -152,7 +152,8 @@ func TestDecodePlans(t *testing.T) {
 	for _, c := range []struct {
 		model, plan string
 		tokens      int
-		code, text  string
+		code        diag.Code
+		text        string
 	}{
 		{smallDecoder, "[fold]\nfps = 1000\nmode = \"balance\"\n", 8, "L0435", "fps"},
 		{smallDecoder, "[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"\n", 8,

@@ -106,7 +106,8 @@ func (s Source) Import() (*ir.Graph, error) {
 // Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.
 func (s Source) Recognize(ctx context.Context, g *ir.Graph) (*ir.Graph, *float.Report, error) {
 	if g.Stage != ir.StageFloat {
-		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; operations are recognized in float graphs", g.Stage)
+		return nil, nil, diag.New(diag.WrongStage, g.Name, "the graph is %s; operations are recognized in float graphs",
+			g.Stage)
 	}
 	o := s.Passes
 	o.Verify = true
@@ -130,7 +131,7 @@ func (s Source) ReadPlan() (*plan.Plan, error) {
 	}
 	data, err := os.ReadFile(s.Plan)
 	if err != nil {
-		return nil, diag.New("L0921", s.Plan, "cannot read the plan: %v", cause(err))
+		return nil, diag.New(diag.PlanRead, s.Plan, "cannot read the plan: %v", cause(err))
 	}
 	return plan.ParseWith(filepath.Base(s.Plan), data, s.Settings)
 }
@@ -248,7 +249,7 @@ func (s Source) calibration(g *ir.Graph, plan *plan.Plan) (c quantize.Calibratio
 	for i, n := range g.In {
 		for _, v := range samples {
 			if k := slices.IndexFunc(v[i].Floats, func(x float32) bool { return x != x }); k >= 0 {
-				return c, diag.New("L0912", s.Calibrate, "a sample of input %q holds NaN at flat index %d", n.Name, k).
+				return c, diag.New(diag.ArrayNotFinite, s.Calibrate, "a sample of input %q holds NaN at flat index %d", n.Name, k).
 					WithHint("take the sample out of the file, or repair it")
 			}
 			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])

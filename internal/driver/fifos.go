@@ -93,7 +93,8 @@ func (c *Check) Overflows(hw *Hardware) error {
 		switch {
 		case n == nil:
 		case f.Quiet >= f.Depth && f.Predicted < n.HW.Fifo:
-			errs = append(errs, n.Errorf("L0721", "FIFO %q is full without any stall: it holds %d beats, %d were predicted",
+			errs = append(errs, n.Errorf(diag.FIFOFilled,
+				"FIFO %q is full without any stall: it holds %d beats, %d were predicted",
 				f.Node, f.Depth, f.Predicted).WithHint("give it a depth of %d, and report this model: the prediction is wrong",
 				f.Quiet+1))
 		case f.Quiet != f.Predicted:
@@ -116,7 +117,7 @@ func (j Job) patience() int {
 
 // stuck explains the error of a design that has stopped: with probes on all streams, who waits for whom.
 func (e Engines) stuck(ctx context.Context, j Job, err error) error {
-	if diag.CodeOf(err) != "L0704" || j.HW.decode != nil { // whole samples do not show why a decoder stops
+	if diag.CodeOf(err) != diag.Stuck || j.HW.decode != nil { // whole samples do not show why a decoder stops
 		return err
 	}
 	j.Progress.report("build simulation with probes", 0, 0)

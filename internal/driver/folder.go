@@ -69,7 +69,7 @@ func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sam
 	}
 	page, err := report.HTML(facts)
 	if err != nil {
-		return diag.New("L0624", d.Name, "cannot print the report: %v", err)
+		return diag.New(diag.UnitFault, d.Name, "cannot print the report: %v", err)
 	}
 	d.Extra = append(append(d.Extra, makefile, rtl.File{Name: "report.html", Data: page}), scripts...)
 	return verilog.Describe(d)

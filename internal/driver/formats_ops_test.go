@@ -20,7 +20,7 @@ import (
 
 // opsRefused are the codes of errors that refuse an operation in a format: for its bits, for a form that has no
 // hardware, for what the operation makes, or because nothing bounds the values that a random graph computes.
-var opsRefused = append([]string{"L0407", "L0310", "L0410"}, tooWide...)
+var opsRefused = append([]diag.Code{"L0407", "L0310", "L0410"}, tooWide...)
 
 // TestOperationsInFormats compares all engines on operations whose data have a format that is drawn: all that quantized
 // graphs have, side by side, in make test a few of them.

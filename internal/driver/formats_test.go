@@ -107,7 +107,7 @@ func TestDrawnFormats(t *testing.T) {
 }
 
 // tooWide are the codes of errors that refuse formats for the bits that exact sums of both need.
-var tooWide = []string{"L0311", "L0317", "L0406", "L0450"}
+var tooWide = []diag.Code{"L0311", "L0317", "L0406", "L0450"}
 
 // drawFormats draws formats until both are taken.
 func drawFormats(t *testing.T, r *rand.Rand, model string, data, weights []string) (formats, *driver.Job) {

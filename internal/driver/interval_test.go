@@ -82,7 +82,7 @@ func promised(t *testing.T, what string, i int, g *ir.Graph) promise {
 
 // refusedPlans are the reasons for which a random plan may be refused: lanes that do not go with those of another
 // layer, a rate that no lanes reach, a budget that none keep.
-var refusedPlans = []string{"L0412", "L0455", "L0457"}
+var refusedPlans = []diag.Code{"L0412", "L0455", "L0457"}
 
 func hardwareUnder(t *testing.T, plan string, g *ir.Graph) (*driver.Hardware, error) {
 	t.Helper()

@@ -44,7 +44,7 @@ func lengthsOf(g *ir.Graph, samples []ref.Sample) ([]int, error) {
 	at, list := lengthsAt(g), make([]int, len(samples))
 	for i, s := range samples {
 		if list[i] = float.LengthOf(s[at]); list[i] == 0 {
-			return nil, g.In[at].Errorf("L0917", "sample %d of %q is not ones and behind them zeros, and so no length", i,
+			return nil, g.In[at].Errorf(diag.KeyMask, "sample %d of %q is not ones and behind them zeros, and so no length", i,
 				g.In[at].Name).WithHint("pad on the right, with 1 to %d tokens, or build it for frames of one length: leave "+
 				"lengths = \"dynamic\" out", g.In[at].HW.Tokens)
 		}
@@ -305,16 +305,17 @@ func lengthsArray(g *ir.Graph, n *ir.Node, f *npz.File) (*npz.Array, error) {
 	lengths := slices.Repeat([]int64{int64(size)}, samples)
 	if err == nil {
 		if lengths, err = list.Int64s(); err != nil {
-			return nil, diag.At(err, "L0917", f.Path)
+			return nil, diag.At(err, diag.KeyMask, f.Path)
 		}
 	}
 	if len(lengths) != samples {
-		return nil, diag.New("L0911", f.Path, "array \"lengths\" holds %d samples, the others %d", len(lengths), samples)
+		return nil, diag.New(diag.SampleCounts, f.Path, "array \"lengths\" holds %d samples, the others %d", len(lengths),
+			samples)
 	}
 	mask := make([]float32, samples*size)
 	for i, length := range lengths {
 		if length < 1 || int(length) > size {
-			return nil, diag.New("L0917", f.Path, "array \"lengths\" says of sample %d that it has %d tokens", i, length).
+			return nil, diag.New(diag.KeyMask, f.Path, "array \"lengths\" says of sample %d that it has %d tokens", i, length).
 				WithHint("frames have 1 to %d", size)
 		}
 		for t := range int(length) {

@@ -96,7 +96,7 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 	o := g.Out[i]
 	v, err := s[i].Decode()
 	if err != nil {
-		return nil, o.Node.Errorf("L0508", "%v", err)
+		return nil, o.Node.Errorf(diag.FormatData, "%v", err)
 	}
 	return pick(v, outputIndex(o.Node.Type.Shape, o.Perm)), nil
 }
@@ -119,7 +119,7 @@ func classes(g *ir.Graph, places int) (n int, place bool) {
 // first counts.
 func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, error) {
 	if len(labels) != len(outputs) || len(labels) == 0 {
-		return 0, diag.New("L0914", g.Name, "%d labels for %d samples", len(labels), len(outputs))
+		return 0, diag.New(diag.Labels, g.Name, "%d labels for %d samples", len(labels), len(outputs))
 	}
 	right, each := 0, len(labels[0])
 	n, place := classes(g, each)
@@ -251,18 +251,18 @@ func Labels(path string) ([][]int64, error) {
 		return nil, err
 	}
 	if len(f.Arrays) != 1 {
-		return nil, diag.New("L0914", path, "%d arrays where one of labels is needed", len(f.Arrays))
+		return nil, diag.New(diag.Labels, path, "%d arrays where one of labels is needed", len(f.Arrays))
 	}
 	all, err := f.Arrays[0].Int64s()
 	if err != nil {
-		return nil, diag.At(err, "L0914", path)
+		return nil, diag.At(err, diag.Labels, path)
 	}
 	samples := 1
 	if shape := f.Arrays[0].Shape; len(shape) > 0 {
 		samples = shape[0]
 	}
 	if len(all) == 0 {
-		return nil, diag.New("L0914", path, "no labels: the array has shape %s", ir.ShapeString(f.Arrays[0].Shape))
+		return nil, diag.New(diag.Labels, path, "no labels: the array has shape %s", ir.ShapeString(f.Arrays[0].Shape))
 	}
 	return slices.Collect(slices.Chunk(all, len(all)/samples)), nil
 }
@@ -271,12 +271,12 @@ func Labels(path string) ([][]int64, error) {
 // they come from.
 func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error {
 	if len(labels) != samples {
-		return diag.New("L0914", path, "%d labels for %d samples", len(labels)*len(labels[0]), samples)
+		return diag.New(diag.Labels, path, "%d labels for %d samples", len(labels)*len(labels[0]), samples)
 	}
 	first := g.Out[0]
 	n, place := classes(g, len(labels[0]))
 	if n == 0 {
-		return diag.New("L0914", path, "%d labels a sample: output %q of shape %s has not as many rows", len(labels[0]),
+		return diag.New(diag.Labels, path, "%d labels a sample: output %q of shape %s has not as many rows", len(labels[0]),
 			first.Name, ir.ShapeString(first.Node.Type.Shape))
 	}
 	what := fmt.Sprintf("has %d elements", n)
@@ -286,7 +286,7 @@ func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error 
 	for i, of := range labels {
 		for _, l := range of {
 			if l < 0 || l >= int64(n) {
-				return diag.New("L0914", path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name, what)
+				return diag.New(diag.Labels, path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name, what)
 			}
 		}
 	}

@@ -348,7 +348,7 @@ func (h *Hardware) Routed(dir string) (*route.Report, error) {
 		return nil, err
 	}
 	if r.Sources != route.HashOf(h.Design.Files) {
-		return nil, diag.New(route.CodeStale, dir, "what was routed here is not the design of this model and plan").
+		return nil, diag.New(diag.RouteStale, dir, "what was routed here is not the design of this model and plan").
 			WithHint("emit the design into the folder again, and route it")
 	}
 	return r, nil

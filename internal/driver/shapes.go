@@ -20,7 +20,7 @@ import (
 // run on: where the model with its defaults does not take them, it is imported once more with their shapes.
 func (s Source) load(opts source.Options) (*ir.Graph, error) {
 	g, err := frontend.Load(s.Model, opts)
-	if err != nil && diag.CodeOf(err) != source.CodeOpenDim || err == nil && g.Stage != ir.StageFloat {
+	if err != nil && diag.CodeOf(err) != diag.OpenDimension || err == nil && g.Stage != ir.StageFloat {
 		return g, err
 	}
 	path := s.Arrays

@@ -141,7 +141,7 @@ func (p *timed) fill(t *testing.T, toolFolder string) {
 			t.Logf("%s %s: %.1f MHz in %v", p.model, p.plan, p.MHz, p.took.Round(time.Second))
 			return
 		}
-		if code := diag.CodeOf(err); code != route.CodeFit {
+		if code := diag.CodeOf(err); code != diag.DesignTooLarge {
 			t.Errorf("%s %s: %v", p.model, p.plan, err)
 		}
 		p.failure = err.(*diag.Error).Msg

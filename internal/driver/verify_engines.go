@@ -90,7 +90,7 @@ func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample)
 		err := e.icarus(ctx, j, c, want, n)
 		var missing *diag.Error
 		switch {
-		case j.Second.Optional && errors.As(err, &missing) && missing.Code == "L0701":
+		case j.Second.Optional && errors.As(err, &missing) && missing.Code == diag.NoSimulator:
 			c.Warnings = append(c.Warnings, "Icarus is not here: no second simulator has read the design")
 		case err != nil:
 			return err

@@ -22,12 +22,13 @@ func isWhole(g *ir.Graph, t ir.Type) bool { return g.Stage == ir.StageFloat && i
 func wholes(n *ir.Node, a *npz.Array, path string) ([]int64, error) {
 	values, err := a.Int64s()
 	if err != nil {
-		return nil, diag.At(err, "L0908", path)
+		return nil, diag.At(err, diag.ArrayNotInteger, path)
 	}
 	f, _ := ir.WholeOf(n.Type.Format)
 	for i, v := range values {
 		if v < f.Min() || v > f.Max() {
-			return nil, diag.New("L0336", path, "array %q holds %d at flat index %d, input %q takes %d to %d", a.Name, v, i,
+			return nil, diag.New(diag.NotInteger, path, "array %q holds %d at flat index %d, input %q takes %d to %d", a.Name,
+				v, i,
 				n.Name, f.Min(), f.Max())
 		}
 	}
@@ -78,7 +79,7 @@ func finite(n *ir.Node, values []float32, array, path string) ([]float32, error)
 	case n.Attrs.(*ir.Input).Saturates:
 		return saturating(values, n.Type.InBlocks()), nil
 	default:
-		return nil, diag.New("L0912", path, "array %q holds %g at flat index %d", array, values[i], i).
+		return nil, diag.New(diag.ArrayNotFinite, path, "array %q holds %g at flat index %d", array, values[i], i).
 			WithHint("the codes of number formats are finite: take the sample out, write nonfinite = \"saturate\" into " +
 				"[[input]] of the plan, or compute in float, without --plan")
 	}

@@ -74,7 +74,7 @@ func (k Kind) Check(dir string) error {
 const mayWrite = 2
 
 func unwritable(dir string, err error) error {
-	e := diag.New("L0625", dir, "cannot write the design: %v", cause(err))
+	e := diag.New(diag.DesignWrite, dir, "cannot write the design: %v", cause(err))
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return e.WithHint("make room, or name a folder on another disk")
 	}
@@ -174,7 +174,7 @@ func (k Kind) replaceable(dir, given string) error {
 			whose = "which " + other.command + " wrote and which would be lost"
 		}
 	}
-	return diag.New("L0626", given, "the folder holds %q, %s", name, whose).
+	return diag.New(diag.ForeignFiles, given, "the folder holds %q, %s", name, whose).
 		WithHint("choose an empty or a new folder")
 }
 

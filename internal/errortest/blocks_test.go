@@ -5,6 +5,7 @@ package errortest
 import (
 	"testing"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/geometry"
@@ -14,7 +15,7 @@ import (
 )
 
 // blockFaults are those of values in blocks.
-var blockFaults = map[string]func(t *testing.T) error{
+var blockFaults = map[diag.Code]func(t *testing.T) error{
 	"L0347": func(*testing.T) error {
 		w := blockWeights(format.NewMXInt(8, 2), 4, 1, 1, 2)
 		a := &sum.ConvAttrs{Groups: 2,

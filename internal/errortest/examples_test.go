@@ -63,7 +63,7 @@ func TestExamples(t *testing.T) {
 		if faults[e.Code] != nil {
 			t.Errorf("%s is provoked by a command and by Go", e.Code)
 		}
-		t.Run(e.Code, func(t *testing.T) {
+		t.Run(string(e.Code), func(t *testing.T) {
 			t.Parallel()
 			runExample(t, e)
 		})
@@ -104,7 +104,7 @@ func runExample(t *testing.T, e diag.Entry) {
 			t.Fatalf("%s\n%v, without an error code\n%s", line, err, said)
 		}
 		for _, c := range codes {
-			if c[1] != e.Code {
+			if c[1] != string(e.Code) {
 				t.Errorf("got %s", c[1])
 			}
 		}

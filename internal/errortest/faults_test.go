@@ -43,8 +43,8 @@ import (
 var faults = join(graphFaults, stageFaults, blockFaults, toolFaults, kernelFaults, graphKernelFaults, gpuFaults,
 	productFaults, ptxFaults)
 
-func join(tables ...map[string]func(t *testing.T) error) map[string]func(t *testing.T) error {
-	all := map[string]func(t *testing.T) error{}
+func join(tables ...map[diag.Code]func(t *testing.T) error) map[diag.Code]func(t *testing.T) error {
+	all := map[diag.Code]func(t *testing.T) error{}
 	for _, table := range tables {
 		maps.Copy(all, table)
 	}
@@ -53,7 +53,7 @@ func join(tables ...map[string]func(t *testing.T) error) map[string]func(t *test
 
 // TestFaults demands of every fault its code.
 func TestFaults(t *testing.T) {
-	var known []string
+	var known []diag.Code
 	for _, e := range diag.Catalogue() {
 		known = append(known, e.Code)
 	}
@@ -61,7 +61,7 @@ func TestFaults(t *testing.T) {
 		if !slices.Contains(known, code) {
 			t.Errorf("%s is not in the catalogue", code)
 		}
-		t.Run(code, func(t *testing.T) {
+		t.Run(string(code), func(t *testing.T) {
 			err := faults[code](t)
 			t.Log(err)
 			if diag.CodeOf(err) != code {
@@ -145,7 +145,7 @@ type strange struct{ format.Format }
 func (strange) String() string           { return "strange(8)" }
 func (s strange) CodeSet() format.Format { return s }
 
-var graphFaults = map[string]func(t *testing.T) error{
+var graphFaults = map[diag.Code]func(t *testing.T) error{
 	"L0302": func(t *testing.T) error {
 		x := input("x", nil, 1, 8)
 		y := add(t, pointwise.Relu, "y", x)
@@ -245,7 +245,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 }
 
-var stageFaults = map[string]func(t *testing.T) error{
+var stageFaults = map[diag.Code]func(t *testing.T) error{
 	"L0405": func(t *testing.T) error {
 		spoil := func(g *ir.Graph) {
 			for _, n := range g.Nodes {

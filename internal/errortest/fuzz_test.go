@@ -56,7 +56,7 @@ func TestStrangeGraphs(t *testing.T) {
 			span := at[r.IntN(len(at))]
 			src = src[:span[0]] + words[r.IntN(len(words))] + src[span[1]:]
 		}
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { ends[survives(t, src)]++ })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { ends[string(survives(t, src))]++ })
 	}
 	if ends[""] < count/100 || len(ends) < 15 {
 		t.Errorf("what became of the graphs, by code: %v", ends)
@@ -74,7 +74,7 @@ var rare = strings.Fields(`0 -1 -0 1e30 nan 9223372036854775807 true scalar 1x0 
 	const input`)
 
 // survives takes one text through all stages and returns the code of the error that ends it, if any.
-func survives(t *testing.T, src string) string {
+func survives(t *testing.T, src string) diag.Code {
 	defer func() {
 		if p := recover(); p != nil {
 			t.Errorf("%v\n%s\n%s", p, debug.Stack(), src)

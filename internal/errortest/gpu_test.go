@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe/cuda"
+	"lathe/internal/diag"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/bench"
 	"lathe/sim/gpu/gputest"
@@ -49,7 +50,7 @@ func loaded(d *gpu.Driver) error {
 }
 
 // gpuFaults are those of devices.
-var gpuFaults = map[string]func(t *testing.T) error{
+var gpuFaults = map[diag.Code]func(t *testing.T) error{
 	"L0975": func(*testing.T) error {
 		_, err := gpu.OpenDriver(gpu.DriverOptions{Library: "libcuda-of-no-machine.so.1"})
 		return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lathe/emit/cuda"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/group"
 	"lathe/ir/hlo"
@@ -17,7 +18,7 @@ import (
 )
 
 // graphKernelFaults are those of graphs that become kernels.
-var graphKernelFaults = map[string]func(t *testing.T) error{
+var graphKernelFaults = map[diag.Code]func(t *testing.T) error{
 	"L0945": func(*testing.T) error {
 		odd := *pointwise.Relu
 		odd.HLO = func(b *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) {

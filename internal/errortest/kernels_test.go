@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"lathe/cuda"
+	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/sim/nvrtc"
 )
 
 // kernelFaults are those of the kernel library and its compiler.
-var kernelFaults = map[string]func(t *testing.T) error{
+var kernelFaults = map[diag.Code]func(t *testing.T) error{
 	"L0930": func(*testing.T) error {
 		_, err := cuda.Find("dequantt")
 		return err

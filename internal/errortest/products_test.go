@@ -7,10 +7,11 @@ import (
 
 	"lathe/cuda/gemm"
 	"lathe/cuda/word"
+	"lathe/internal/diag"
 )
 
 // productFaults are those of the kernels that multiply matrices.
-var productFaults = map[string]func(t *testing.T) error{
+var productFaults = map[diag.Code]func(t *testing.T) error{
 	"L0990": func(*testing.T) error {
 		return gemm.W8A16{M: 1, N: 3, K: 64, Epilogue: gemm.Epilogue{Out: word.BF16, Gate: true}}.Valid()
 	},

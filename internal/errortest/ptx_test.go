@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"lathe/cuda/ptx"
+	"lathe/internal/diag"
 )
 
 // ptxFaults are those of kernels in the interpreter.
-var ptxFaults = map[string]func(t *testing.T) error{
+var ptxFaults = map[diag.Code]func(t *testing.T) error{
 	"L0957": func(t *testing.T) error {
 		return launch(t, "mov.b64 %rd, 0;\n"+
 			"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r, %s, %r, %s}, %rd, %rd, 0;", 128)

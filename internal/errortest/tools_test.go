@@ -15,6 +15,7 @@ import (
 
 	"lathe/golden/pjrt"
 	"lathe/golden/pjrt/pjrttest"
+	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/sim"
 	"lathe/sim/area"
@@ -37,7 +38,7 @@ func put(t *testing.T, files map[string]string) string {
 var design = sim.Spec{Top: "top", Files: []sim.File{{Name: "top.sv", Data: []byte("module top; endmodule\n")}},
 	Out: []sim.Port{{Name: "out", Width: 1}}}
 
-var toolFaults = map[string]func(t *testing.T) error{
+var toolFaults = map[diag.Code]func(t *testing.T) error{
 	"L0706": func(*testing.T) error {
 		r := sim.Result{Out: []sim.PortStats{{Unstable: 7, WrongLast: -1, ValidByReady: -1}}}
 		return r.Check(&design)

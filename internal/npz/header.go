@@ -35,7 +35,7 @@ func readHeader(r io.Reader, pos string) (h *header, size int64, err error) {
 		return nil, 0, readError(err, pos)
 	}
 	if string(pre[:6]) != magic {
-		return nil, 0, diag.New(codeBroken, pos, "this is not a .npy array: it does not begin with \\x93NUMPY")
+		return nil, 0, diag.New(diag.ArrayBroken, pos, "this is not a .npy array: it does not begin with \\x93NUMPY")
 	}
 	lenBytes := 4
 	switch pre[6] {
@@ -43,7 +43,7 @@ func readHeader(r io.Reader, pos string) (h *header, size int64, err error) {
 		lenBytes = 2
 	case 2, 3:
 	default:
-		return nil, 0, diag.New(codeHeader, pos, "format version %d.%d is unknown; 1.0 to 3.0 are read", pre[6], pre[7])
+		return nil, 0, diag.New(diag.ArrayHeader, pos, "format version %d.%d is unknown; 1.0 to 3.0 are read", pre[6], pre[7])
 	}
 	var buf [4]byte
 	if _, err := io.ReadFull(r, buf[:lenBytes]); err != nil {
@@ -51,7 +51,7 @@ func readHeader(r io.Reader, pos string) (h *header, size int64, err error) {
 	}
 	n := binary.LittleEndian.Uint32(buf[:])
 	if n > maxHeader {
-		return nil, 0, diag.New(codeSize, pos, "the header claims %d bytes; the limit is %d", n, maxHeader)
+		return nil, 0, diag.New(diag.ArraySizes, pos, "the header claims %d bytes; the limit is %d", n, maxHeader)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -64,9 +64,9 @@ func readHeader(r io.Reader, pos string) (h *header, size int64, err error) {
 // readError tells a file that ends early from one that cannot be read.
 func readError(err error, pos string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return diag.New(codeBroken, pos, "the data end early")
+		return diag.New(diag.ArrayBroken, pos, "the data end early")
 	}
-	return diag.New(codeBroken, pos, "%v", err)
+	return diag.New(diag.ArrayBroken, pos, "%v", err)
 }
 
 // dict reads the Python dictionary of a header, and no more of the language than that.
@@ -75,7 +75,7 @@ type dict struct {
 }
 
 func (d *dict) fail(msg string, args ...any) error {
-	return diag.New(codeHeader, d.pos, "array header: "+msg, args...)
+	return diag.New(diag.ArrayHeader, d.pos, "array header: "+msg, args...)
 }
 
 // take drops white space and then the text s, if it is next.
@@ -150,7 +150,7 @@ func parseHeader(text, pos string) (*header, error) {
 // descr reads an element type such as '<f4'.
 func (d *dict) descr(h *header) error {
 	if d.take("[") {
-		return diag.New(codeDType, d.pos, "the elements are records; only plain numbers are read")
+		return diag.New(diag.ArrayElements, d.pos, "the elements are records; only plain numbers are read")
 	}
 	s, err := d.quoted()
 	if err != nil {
@@ -169,11 +169,11 @@ func (d *dict) descr(h *header) error {
 		names[i] = t.name
 	}
 	if strings.ContainsAny(s, "USO") {
-		return diag.New(codeDType, d.pos, "elements of type %q are texts or objects, and numbers are read", s).
+		return diag.New(diag.ArrayElements, d.pos, "elements of type %q are texts or objects, and numbers are read", s).
 			WithHint("replace classes by their numbers, in the order that lathe inspect lists: " +
 				"numpy.unique(y, return_inverse=True)[1] if that is the sorted one")
 	}
-	return diag.New(codeDType, d.pos, "elements of type %q are not read", s).
+	return diag.New(diag.ArrayElements, d.pos, "elements of type %q are not read", s).
 		WithHint("convert the array with astype to one of %s", strings.Join(names, ", "))
 }
 
@@ -200,7 +200,8 @@ func (d *dict) tuple() ([]int, error) {
 		d.take("")
 	}
 	if _, ok := elems(shape); !ok {
-		return nil, diag.New(codeSize, d.pos, "shape %v has more elements than the limit of %d bytes", shape, int64(maxBytes))
+		return nil, diag.New(diag.ArraySizes, d.pos, "shape %v has more elements than the limit of %d bytes", shape,
+			int64(maxBytes))
 	}
 	return shape, nil
 }

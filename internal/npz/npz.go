@@ -14,18 +14,6 @@ import (
 	"lathe/internal/diag"
 )
 
-// The error codes of array files.
-const (
-	codeOpen    = "L0901" // the file cannot be opened
-	codeBroken  = "L0902" // not an array file, truncated, or its checksum is wrong
-	codeHeader  = "L0903" // the header of an array does not follow the format
-	codeDType   = "L0904" // an element type that has no meaning here
-	codeSize    = "L0905" // sizes contradict each other or exceed a limit
-	codeWrite   = "L0906" // the file cannot be written
-	codeMissing = "L0907" // no array of that name
-	codeConvert = "L0908" // an element does not fit the type that is asked for
-)
-
 // Limits of what is read. They are checked before memory is taken.
 const (
 	maxBytes  = 1 << 34 // of all arrays of a file together
@@ -57,7 +45,7 @@ func (f *File) Get(name string) (*Array, error) {
 		}
 		names[i] = f.Arrays[i].Name
 	}
-	err := diag.New(codeMissing, f.Path, "no array is named %q", name)
+	err := diag.New(diag.UnknownArray, f.Path, "no array is named %q", name)
 	if near := diag.Nearest(name, names); near != "" {
 		return nil, err.WithHint("did you mean %q?", near)
 	}
@@ -205,7 +193,8 @@ func (a *Array) Int64s() ([]int64, error) {
 }
 
 func (a *Array) noInteger(i int, v any) error {
-	return diag.New(codeConvert, "", "element %v of array %q is %v, which is not a 64-bit integer", a.index(i), a.Name, v)
+	return diag.New(diag.ArrayNotInteger, "", "element %v of array %q is %v, which is not a 64-bit integer", a.index(i),
+		a.Name, v)
 }
 
 // index is the multi-dimensional index of element i.

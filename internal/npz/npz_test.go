@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/internal/diag"
 	"pgregory.net/rapid"
+
+	"lathe/internal/diag"
 )
 
 func mustRead(t *testing.T, path string) *File {
@@ -85,7 +86,7 @@ func TestNumPyKinds(t *testing.T) {
 		}
 		ints, err := a.Int64s()
 		if w.name == "scalar" || w.name == "float16" {
-			if diag.CodeOf(err) != codeConvert {
+			if diag.CodeOf(err) != diag.ArrayNotInteger {
 				t.Errorf("%s as integers: %v, %v", a.Name, ints, err)
 			}
 			continue
@@ -122,15 +123,15 @@ func TestNumPyPlain(t *testing.T) {
 func TestGet(t *testing.T) {
 	f := mustRead(t, "testdata/kinds.npz")
 	_, err := f.Get("flaot32")
-	if diag.CodeOf(err) != codeMissing || !strings.Contains(err.Error(), `did you mean "float32"?`) {
+	if diag.CodeOf(err) != diag.UnknownArray || !strings.Contains(err.Error(), `did you mean "float32"?`) {
 		t.Error(err)
 	}
 	_, err = f.Get("something else")
-	if diag.CodeOf(err) != codeMissing || !strings.Contains(err.Error(), "bool, int8") {
+	if diag.CodeOf(err) != diag.UnknownArray || !strings.Contains(err.Error(), "bool, int8") {
 		t.Error(err)
 	}
 	_, err = (&File{}).Get("x")
-	if diag.CodeOf(err) != codeMissing || !strings.Contains(err.Error(), "hint: the file holds no arrays") {
+	if diag.CodeOf(err) != diag.UnknownArray || !strings.Contains(err.Error(), "hint: the file holds no arrays") {
 		t.Error(err)
 	}
 }
@@ -140,7 +141,7 @@ func TestRefusedTypes(t *testing.T) {
 		"string.npz": `"<U2"`, "object.npy": `"|O"`, "record.npy": "records", "complex.npy": `"<c8"`,
 	} {
 		_, err := Read("testdata/" + name)
-		if diag.CodeOf(err) != codeDType || !strings.Contains(err.Error(), part) {
+		if diag.CodeOf(err) != diag.ArrayElements || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -148,18 +149,18 @@ func TestRefusedTypes(t *testing.T) {
 
 func TestIntegers(t *testing.T) {
 	a := Float64Array("x", []int{2, 2}, []float64{1, -3, 4, 0.5})
-	if _, err := a.Int64s(); diag.CodeOf(err) != codeConvert || !strings.Contains(err.Error(), "[1 1]") {
+	if _, err := a.Int64s(); diag.CodeOf(err) != diag.ArrayNotInteger || !strings.Contains(err.Error(), "[1 1]") {
 		t.Error(err)
 	}
 	for _, v := range []float64{0x1p63, math.NaN(), math.Inf(1)} {
 		a := Float64Array("x", nil, []float64{v})
-		if _, err := a.Int64s(); diag.CodeOf(err) != codeConvert {
+		if _, err := a.Int64s(); diag.CodeOf(err) != diag.ArrayNotInteger {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
 	u := Int64Array("u", []int{1}, []int64{-1})
 	u.DType = "uint64"
-	if _, err := u.Int64s(); diag.CodeOf(err) != codeConvert {
+	if _, err := u.Int64s(); diag.CodeOf(err) != diag.ArrayNotInteger {
 		t.Error(err)
 	}
 	// 2^53+2^29+1: rounding to float64 first would make a tie of it and lose the last step.
@@ -239,15 +240,16 @@ func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	one := Int64Array("x", []int{1}, []int64{5})
 	for _, c := range []struct {
-		name, code string
-		arrays     []Array
+		name   string
+		code   diag.Code
+		arrays []Array
 	}{
-		{"missing/x.npz", codeWrite, []Array{one}},
-		{"x.npy", codeWrite, []Array{one, one}},
-		{"x.npz", codeWrite, []Array{one, one}},
-		{"x.npz", codeWrite, []Array{Int64Array("", []int{1}, []int64{5})}},
-		{"x.npz", codeSize, []Array{Int64Array("x", []int{2}, []int64{5})}},
-		{"x.npz", codeSize, []Array{{Name: "x", DType: "int3"}}},
+		{"missing/x.npz", diag.ArrayWrite, []Array{one}},
+		{"x.npy", diag.ArrayWrite, []Array{one, one}},
+		{"x.npz", diag.ArrayWrite, []Array{one, one}},
+		{"x.npz", diag.ArrayWrite, []Array{Int64Array("", []int{1}, []int64{5})}},
+		{"x.npz", diag.ArraySizes, []Array{Int64Array("x", []int{2}, []int64{5})}},
+		{"x.npz", diag.ArraySizes, []Array{{Name: "x", DType: "int3"}}},
 	} {
 		if err := Write(filepath.Join(dir, c.name), c.arrays); diag.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want %s", c.name, err, c.code)
@@ -256,7 +258,7 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "dir.npz"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(dir, "dir.npz"), []Array{one}); diag.CodeOf(err) != codeWrite {
+	if err := Write(filepath.Join(dir, "dir.npz"), []Array{one}); diag.CodeOf(err) != diag.ArrayWrite {
 		t.Errorf("onto a folder: %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {

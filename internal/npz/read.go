@@ -18,12 +18,12 @@ import (
 func Read(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, diag.New(codeOpen, path, "%s", plain(err))
+		return nil, diag.New(diag.ArrayOpen, path, "%s", plain(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || info.IsDir() {
-		return nil, diag.New(codeOpen, path, "this file cannot be read")
+		return nil, diag.New(diag.ArrayOpen, path, "this file cannot be read")
 	}
 	return readFrom(f, info.Size(), path)
 }
@@ -56,12 +56,12 @@ func readFrom(r io.ReaderAt, size int64, path string) (*File, error) {
 		return out, nil
 	}
 	if string(first[:]) != "PK" {
-		return nil, diag.New(codeBroken, path, "this is neither a .npz nor a .npy file").
+		return nil, diag.New(diag.ArrayBroken, path, "this is neither a .npz nor a .npy file").
 			WithHint("write one with numpy.savez(%q, name=array)", filepath.Base(path))
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, diag.New(codeBroken, path, "the zip directory cannot be read: %v", err)
+		return nil, diag.New(diag.ArrayBroken, path, "the zip directory cannot be read: %v", err)
 	}
 	return out, readMembers(z, out)
 }
@@ -71,35 +71,35 @@ const maxRatio = 1100
 
 func readMembers(z *zip.Reader, out *File) error {
 	if len(z.File) > maxArrays {
-		return diag.New(codeSize, out.Path, "%d arrays; the limit is %d", len(z.File), maxArrays)
+		return diag.New(diag.ArraySizes, out.Path, "%d arrays; the limit is %d", len(z.File), maxArrays)
 	}
 	total := uint64(0)
 	names := make([]string, 0, len(z.File))
 	for _, m := range z.File {
 		if m.UncompressedSize64/maxRatio > m.CompressedSize64 || m.UncompressedSize64 > maxBytes {
-			return diag.New(codeSize, out.Path, "member %q claims %d bytes, packed in %d; the limit is %d",
+			return diag.New(diag.ArraySizes, out.Path, "member %q claims %d bytes, packed in %d; the limit is %d",
 				m.Name, m.UncompressedSize64, m.CompressedSize64, int64(maxBytes))
 		}
 		if total += m.UncompressedSize64; total > maxBytes {
-			return diag.New(codeSize, out.Path, "the arrays have more than %d bytes", int64(maxBytes))
+			return diag.New(diag.ArraySizes, out.Path, "the arrays have more than %d bytes", int64(maxBytes))
 		}
 		name, ok := strings.CutSuffix(m.Name, ".npy")
 		if !ok {
-			return diag.New(codeBroken, out.Path, "member %q is not a .npy array", m.Name)
+			return diag.New(diag.ArrayBroken, out.Path, "member %q is not a .npy array", m.Name)
 		}
 		names = append(names, name)
 	}
 	sorted := slices.Sorted(slices.Values(names))
 	for i := range sorted {
 		if i > 0 && sorted[i] == sorted[i-1] {
-			return diag.New(codeBroken, out.Path, "array %q is there twice", sorted[i])
+			return diag.New(diag.ArrayBroken, out.Path, "array %q is there twice", sorted[i])
 		}
 	}
 	for i, m := range z.File {
 		pos := out.Path + ": " + names[i]
 		r, err := m.Open()
 		if err != nil {
-			return diag.New(codeBroken, pos, "%v", err)
+			return diag.New(diag.ArrayBroken, pos, "%v", err)
 		}
 		a, err := readArray(r, int64(m.UncompressedSize64), pos)
 		r.Close()
@@ -119,7 +119,7 @@ func readArray(r io.Reader, size int64, pos string) (*Array, error) {
 		return nil, err
 	}
 	if h.bytes() > maxBytes || used+h.bytes() != size {
-		return nil, diag.New(codeSize, pos, "shape %v of %s takes %d bytes, but %d follow the header",
+		return nil, diag.New(diag.ArraySizes, pos, "shape %v of %s takes %d bytes, but %d follow the header",
 			h.shape, h.dtype.name, h.bytes(), size-used)
 	}
 	data, err := readAll(r, int(h.bytes()))
@@ -127,7 +127,7 @@ func readArray(r io.Reader, size int64, pos string) (*Array, error) {
 		return nil, readError(err, pos)
 	}
 	if n, err := r.Read(make([]byte, 1)); n != 0 || err != io.EOF { // a zip member checks its sum at its end
-		return nil, diag.New(codeBroken, pos, "the data do not end where they should (%v)", err)
+		return nil, diag.New(diag.ArrayBroken, pos, "the data do not end where they should (%v)", err)
 	}
 	if h.swapped {
 		swapBytes(data, h.dtype.size)

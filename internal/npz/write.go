@@ -64,7 +64,7 @@ func Write(path string, arrays []Array) error {
 		return writeZip(w, arrays)
 	})
 	if err != nil {
-		return diag.New(codeWrite, path, "%s", plain(err))
+		return diag.New(diag.ArrayWrite, path, "%s", plain(err))
 	}
 	return nil
 }
@@ -72,20 +72,22 @@ func Write(path string, arrays []Array) error {
 // check refuses arrays that no reader would take back.
 func check(path string, arrays []Array) error {
 	if strings.HasSuffix(path, ".npy") && len(arrays) != 1 {
-		return diag.New(codeWrite, path, "a .npy file holds one array, not %d", len(arrays)).WithHint("name the file .npz")
+		return diag.New(diag.ArrayWrite, path, "a .npy file holds one array, not %d",
+			len(arrays)).WithHint("name the file .npz")
 	}
 	seen := []string{}
 	for _, a := range arrays {
 		n, ok := elems(a.Shape)
 		if d := dtypeOf(a.DType); !ok || len(a.Shape) > maxRank || d.size == 0 || n*d.size != len(a.data) {
-			return diag.New(codeSize, path, "array %q: %d bytes for shape %v of %s", a.Name, len(a.data), a.Shape, a.DType)
+			return diag.New(diag.ArraySizes, path, "array %q: %d bytes for shape %v of %s", a.Name, len(a.data), a.Shape,
+				a.DType)
 		}
 		if a.Name == "" {
-			return diag.New(codeWrite, path, "an array has no name")
+			return diag.New(diag.ArrayWrite, path, "an array has no name")
 		}
 		for _, s := range seen {
 			if s == a.Name {
-				return diag.New(codeWrite, path, "two arrays are named %q", s)
+				return diag.New(diag.ArrayWrite, path, "two arrays are named %q", s)
 			}
 		}
 		seen = append(seen, a.Name)

@@ -19,6 +19,7 @@ var Checks = []Check{
 	{"random", "random numbers come from a seed", random},
 	{"init", "no package acts by being imported", inits},
 	{"metadata", "the compiler's data are structs, not maps of anything", metadata},
+	{"codes", "codes of errors are written by the constants of internal/diag", codes},
 	{"name", "packages have a noun for a name", names},
 	{"doc", "exported names have doc comments", docs},
 	{"skip", "tests are skipped for a missing tool only, by internal/tools", skips},

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -47,6 +48,27 @@ func isAny(e ast.Expr) bool {
 	}
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == "any"
+}
+
+// errorCode is the text of a code of the catalogue of errors.
+var errorCode = regexp.MustCompile(`^"L[0-9]{4}"$`)
+
+// codes finds codes of errors that are written out: internal/diag has a constant for each.
+func codes(t Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles(true) {
+		if f.Path == "internal/diag/codes.go" {
+			continue
+		}
+		ast.Inspect(f.Go, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && errorCode.MatchString(lit.Value) {
+				out = append(out, Finding{Path: f.Path, Line: f.line(lit.Pos()), Msg: lit.Value +
+					": use the constant of internal/diag"})
+			}
+			return true
+		})
+	}
+	return out
 }
 
 // wellKnown methods mean what the standard library says that they mean.

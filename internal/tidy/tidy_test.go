@@ -137,6 +137,11 @@ var planted = map[string][]violation{
 		{"beside the rooms", room("ir/op/dot/f"), "ir/op/dot: package: 16 files"},
 		{"tests", files("emit/f", 16, "_test.go"), ""},
 	},
+	"codes": {
+		{"text", map[string]string{"ir/a.go": goText("ir", "\nvar c = \"L0412\"\n")}, "use the constant of internal/diag"},
+		{"catalogue", map[string]string{"internal/diag/codes.go": goText("diag", "\nconst c = \"L0412\"\n")}, ""},
+		{"test", map[string]string{"ir/a_test.go": goText("ir", "\nvar c = \"L0412\"\n")}, ""},
+	},
 	"size": {
 		{"large", map[string]string{"a.bin": strings.Repeat("x", maxBytes+1)}, "a.bin: size: 2097153 bytes"},
 		{"good", map[string]string{"a.bin": strings.Repeat("x", maxBytes)}, ""},

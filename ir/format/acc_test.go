@@ -5,8 +5,9 @@ package format
 import (
 	"testing"
 
-	"lathe/internal/diag"
 	"pgregory.net/rapid"
+
+	"lathe/internal/diag"
 )
 
 // TestSumRange finds the extremes of small rows by trying every input.
@@ -46,14 +47,14 @@ func TestSumRange(t *testing.T) {
 func TestDotErrors(t *testing.T) {
 	m := NewMXInt(8, 2)
 	one := []int64{1}
-	if _, err := DotExact(m, one, nil, m, one, one); diag.CodeOf(err) != codeData {
+	if _, err := DotExact(m, one, nil, m, one, one); diag.CodeOf(err) != diag.FormatData {
 		t.Errorf("missing scale: %v", err)
 	}
-	if _, err := DotExact(e4m3, one, nil, e4m3, nil, nil); diag.CodeOf(err) != codeData {
+	if _, err := DotExact(e4m3, one, nil, e4m3, nil, nil); diag.CodeOf(err) != diag.FormatData {
 		t.Errorf("lengths: %v", err)
 	}
 	axis := Affine{W: 8, Axis: 0}
-	if _, err := DotExact(e4m3, one, nil, axis, one, nil); diag.CodeOf(err) != codeData {
+	if _, err := DotExact(e4m3, one, nil, axis, one, nil); diag.CodeOf(err) != diag.FormatData {
 		t.Errorf("scales beside the codes: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ package format
 import (
 	"slices"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Family is one line of the list of formats: a name that format texts begin with.
@@ -174,7 +176,7 @@ func buildFixed(c *call) (Format, error) {
 		if _, err := c.integer(c.args[0].val, c.args[0].col, fixedArgs(c)[0]); err != nil {
 			return nil, err
 		}
-		return nil, c.fail(codePattern, len(c.name)+1, "the fraction bits are missing; only a plan may omit them").
+		return nil, c.fail(diag.OpenFormat, len(c.name)+1, "the fraction bits are missing; only a plan may omit them").
 			WithHint("use %s(%s,F)", c.name, c.args[0].val)
 	}
 	v, err := c.ints(fixedArgs(c)...)
@@ -190,14 +192,14 @@ func (c *call) overFits(f Fixed) error {
 	most := Fixed{W: f.W, Signed: f.Signed}.Max()
 	switch {
 	case f.W == 1 && f.Over == Sym:
-		return c.fail(codeOption, 1, "over=sym leaves one code of a single bit")
+		return c.fail(diag.FormatOption, 1, "over=sym leaves one code of a single bit")
 	case !limited:
 	case lo < 0 && !f.Signed:
-		return c.fail(codeOption, 1, "over=%v: codes without a sign begin at 0", f.Over)
+		return c.fail(diag.FormatOption, 1, "over=%v: codes without a sign begin at 0", f.Over)
 	case hi > min(most, MaxLimit):
-		return c.fail(codeOption, 1, "over=%v: the largest code is %d", f.Over, min(most, MaxLimit))
+		return c.fail(diag.FormatOption, 1, "over=%v: the largest code is %d", f.Over, min(most, MaxLimit))
 	case hi == most && (lo < 0 || !f.Signed):
-		return c.fail(codeOption, 1, "over=%v is over=%v", f.Over, map[bool]Over{true: Sym}[f.Signed])
+		return c.fail(diag.FormatOption, 1, "over=%v is over=%v", f.Over, map[bool]Over{true: Sym}[f.Signed])
 	}
 	return nil
 }
@@ -223,7 +225,7 @@ func buildInt(c *call) (Format, error) {
 	if c.scale.col == 0 {
 		for _, key := range []string{"z", "div"} {
 			if c.option(key) != "" {
-				return nil, c.fail(codeScale, len(c.text)+1, "option %s needs a scale", key).WithHint("append *1")
+				return nil, c.fail(diag.FormatScale, len(c.text)+1, "option %s needs a scale", key).WithHint("append *1")
 			}
 		}
 		return c.finishFixed(v[0], 0)
@@ -246,7 +248,7 @@ func buildInt(c *call) (Format, error) {
 
 func buildFloat32(c *call) (Format, error) {
 	if c.bracket || c.scale.col > 0 {
-		return nil, c.fail(codeArgs, len(c.name)+1, "fp32 takes no arguments")
+		return nil, c.fail(diag.FormatNumbers, len(c.name)+1, "fp32 takes no arguments")
 	}
 	return FP32, nil
 }

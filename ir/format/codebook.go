@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Codebook is codebook(T)*S: the code k is the value T[k]*S of an ascending table. Values are rounded to the nearest,
@@ -30,7 +32,7 @@ var codebooks = []struct {
 
 func buildCodebook(c *call) (Format, error) {
 	if len(c.args) != 1 {
-		return nil, c.fail(codeArgs, len(c.name)+1, "codebook takes one table, found %d", len(c.args)).
+		return nil, c.fail(diag.FormatNumbers, len(c.name)+1, "codebook takes one table, found %d", len(c.args)).
 			WithHint("for example codebook(nf4), codebook(-1:0:0.5:1)")
 	}
 	a := c.args[0]
@@ -62,7 +64,7 @@ func (c *call) table(a arg) (values []float32, err error) {
 		return 1
 	})
 	if len(values) < 2 || len(values) > 1<<tableBits || !ascending {
-		return nil, c.fail(codeArgs, a.col, "a table has 2 to %d values, each above the one before", 1<<tableBits)
+		return nil, c.fail(diag.FormatNumbers, a.col, "a table has 2 to %d values, each above the one before", 1<<tableBits)
 	}
 	return values, nil
 }

@@ -33,7 +33,7 @@ func DotExact(a Format, acodes, ascales []int64, b Format, bcodes, bscales []int
 		return Exact{}, err
 	}
 	if len(acodes) != len(bcodes) {
-		return Exact{}, diag.New(codeData, "", "a vector of %d codes times one of %d", len(acodes), len(bcodes))
+		return Exact{}, diag.New(diag.FormatData, "", "a vector of %d codes times one of %d", len(acodes), len(bcodes))
 	}
 	sum := Exact{}
 	for i := 0; i < len(acodes); {
@@ -56,14 +56,15 @@ func newOperand(f Format, codes, scales []int64) (*operand, error) {
 		return nil, needScale(f)
 	}
 	if blocks != len(scales) {
-		return nil, diag.New(codeData, "", "%d codes of %s have %d scales, got %d", len(codes), f, blocks, len(scales))
+		return nil, diag.New(diag.FormatData, "", "%d codes of %s have %d scales, got %d", len(codes), f, blocks, len(scales))
 	}
 	o.ints, o.hasInt = IntegersOf(o.elem)
 	return o, nil
 }
 
 func needScale(f Format) error {
-	return diag.New(codeData, "", "%s has no scale of its own", f).WithHint("write a number in place of the brackets")
+	return diag.New(diag.FormatData, "", "%s has no scale of its own",
+		f).WithHint("write a number in place of the brackets")
 }
 
 // scale is the scale of element i.

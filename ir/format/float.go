@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"lathe/internal/diag"
 	"lathe/ir/hlo"
 	"lathe/rtl"
 )
@@ -67,7 +68,8 @@ func buildFloat(c *call) (Format, error) {
 	}
 	f.E, f.M = v[0], v[1]
 	if f.Kind != FloatFinite && f.most() < 1 || f.Kind == FloatIEEE && f.M == 0 {
-		return nil, c.fail(codeArgs, len(c.name)+1, "%s leaves no code for a number or none for NaN", kindNames[f.Kind])
+		return nil, c.fail(diag.FormatNumbers, len(c.name)+1, "%s leaves no code for a number or none for NaN",
+			kindNames[f.Kind])
 	}
 	if f.Over, err = c.beyond(f.Kind); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func buildFloat(c *call) (Format, error) {
 		return nil, err
 	}
 	if f.Round == RoundMASE && f.Kind != FloatFinite {
-		return nil, c.fail(codeOption, 1, "dialect=mase is for floats whose codes are all finite")
+		return nil, c.fail(diag.FormatOption, 1, "dialect=mase is for floats whose codes are all finite")
 	}
 	return f.WithBias(bias), c.noScale()
 }
@@ -94,7 +96,7 @@ func (c *call) beyond(kind FloatKind) (Beyond, error) {
 	case over == "", over == "sat":
 		return BeyondSat, nil
 	default:
-		return 0, c.fail(codeOption, 1, "over=%s: these codes have no %s", over, over).
+		return 0, c.fail(diag.FormatOption, 1, "over=%s: these codes have no %s", over, over).
 			WithHint("inf needs ieee, nan fn or fnuz")
 	}
 }

@@ -5,6 +5,7 @@ package format
 import (
 	"math"
 
+	"lathe/internal/diag"
 	"lathe/ir/hlo"
 )
 
@@ -35,7 +36,7 @@ func buildHalf(c *call) (Format, error) {
 			return f, c.noScale()
 		}
 	}
-	return nil, c.fail(codePattern, 1, "%s is no float of 16 bits", c.name)
+	return nil, c.fail(diag.OpenFormat, 1, "%s is no float of 16 bits", c.name)
 }
 
 // String is "bf16" or "f16".

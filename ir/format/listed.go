@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Binary is binary*S: the code 1 is S, the code 0 is -S. What is not negative becomes S.
@@ -33,7 +35,8 @@ func (c *call) listed(with func(s float32) (Set, error)) (Format, error) {
 		}
 	}
 	if axis > 0 || group > 0 {
-		return nil, c.fail(codeScale, c.scale.col, "%s takes one scale for each output channel of weights, or one for all",
+		return nil, c.fail(diag.FormatScale, c.scale.col,
+			"%s takes one scale for each output channel of weights, or one for all",
 			c.name).WithHint("write *[0] or a number")
 	}
 	if axis == 0 {
@@ -63,7 +66,7 @@ func number(s float32) string { return strconv.FormatFloat(float64(s), 'g', -1, 
 func (c *call) number(s string, col int, what string) (float32, error) {
 	v, err := strconv.ParseFloat(s, 32)
 	if err != nil || v != v || math.IsInf(v, 0) {
-		return 0, c.fail(codeArgs, col, "%s is not a float32 number: %s", what, quote(s))
+		return 0, c.fail(diag.FormatNumbers, col, "%s is not a float32 number: %s", what, quote(s))
 	}
 	return float32(v), nil
 }
@@ -113,7 +116,7 @@ func buildTernary(c *call) (Format, error) {
 				return nil, err
 			}
 			if !(f.Delta >= 0) {
-				return nil, c.fail(codeOption, o.col, "delta is %s; magnitudes are not negative", o.val)
+				return nil, c.fail(diag.FormatOption, o.col, "delta is %s; magnitudes are not negative", o.val)
 			}
 		}
 		return f, nil
@@ -182,16 +185,16 @@ func (c *call) levelScales(f *Residual) error {
 	text, open := strings.CutPrefix(o.val, "[")
 	text, closed := strings.CutSuffix(text, "]")
 	if !open || !closed {
-		return c.fail(codeArgs, col, "scales stand in brackets").WithHint("for example scales=[1:0.5]")
+		return c.fail(diag.FormatNumbers, col, "scales stand in brackets").WithHint("for example scales=[1:0.5]")
 	}
 	if c.scale.col > 0 {
-		return c.fail(codeScale, c.scale.col, "residual takes scales or one scale, not both")
+		return c.fail(diag.FormatScale, c.scale.col, "residual takes scales or one scale, not both")
 	}
 	var scales []string
 	for _, t := range strings.Split(text, ":") {
 		s, err := c.number(t, col, "a scale")
 		if err == nil && !(s > 0) {
-			err = c.fail(codeArgs, col, "scale %s is not positive", t)
+			err = c.fail(diag.FormatNumbers, col, "scale %s is not positive", t)
 		}
 		if err != nil {
 			return err
@@ -199,7 +202,7 @@ func (c *call) levelScales(f *Residual) error {
 		scales = append(scales, number(s))
 	}
 	if len(scales) != f.L {
-		return c.fail(codeArgs, col, "%d scales for %d levels", len(scales), f.L)
+		return c.fail(diag.FormatNumbers, col, "%d scales for %d levels", len(scales), f.L)
 	}
 	f.scales = strings.Join(scales, ":")
 	return nil

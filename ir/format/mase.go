@@ -2,7 +2,11 @@
 
 package format
 
-import "strconv"
+import (
+	"strconv"
+
+	"lathe/internal/diag"
+)
 
 // MASELog is log(W,dialect=mase), the logarithms of MASE: a sign bit and a field f of W-1 bits, +-2^(f-bias) also for
 // f = 0, so that there is no zero.
@@ -14,7 +18,7 @@ type MASELog struct {
 // mase makes the logarithms with the fields of l, whose codecs are tables.
 func (c *call) mase(l Log) (Format, error) {
 	if l.W > tableBits {
-		return nil, c.fail(codeOption, 1, "logarithms of dialect=mase have up to %d bits", tableBits)
+		return nil, c.fail(diag.FormatOption, 1, "logarithms of dialect=mase have up to %d bits", tableBits)
 	}
 	return Listed{MASELog{l.W, l.Offset}}, c.noScale()
 }

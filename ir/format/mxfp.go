@@ -2,7 +2,11 @@
 
 package format
 
-import "fmt"
+import (
+	"fmt"
+
+	"lathe/internal/diag"
+)
 
 // MXFP is mxfp(E,k): blocks of k floats that share one byte X. The value of an element is its value in E times
 // 2^(X-127); X = 255 makes the whole block NaN (OCP Microscaling Formats v1.0, section 5).
@@ -13,7 +17,8 @@ type MXFP struct {
 
 func buildMXFP(c *call) (Format, error) {
 	if len(c.args) != 2 {
-		return nil, c.fail(codeArgs, len(c.name)+1, "mxfp takes an element format and a block size, found %d arguments",
+		return nil, c.fail(diag.FormatNumbers, len(c.name)+1,
+			"mxfp takes an element format and a block size, found %d arguments",
 			len(c.args)).WithHint("for example %s", c.family.Example)
 	}
 	elem, name, err := c.floatElement(c.args[0])
@@ -38,14 +43,14 @@ func buildMXFP(c *call) (Format, error) {
 func (c *call) floatElement(a arg) (f fields, name string, err error) {
 	text, err := Parse(a.val)
 	if err != nil {
-		return f, "", c.fail(codeArgs, a.col, "%v", err)
+		return f, "", c.fail(diag.FormatNumbers, a.col, "%v", err)
 	}
 	e, ok := text.(Float)
 	if e.Over == BeyondCode {
 		e.Over = BeyondSat
 	}
 	if !ok || e.Kind == FloatFNUZ || e.Round != RoundEven || e.E > 6 || e.M > 14 {
-		return f, "", c.fail(codeArgs, a.col, "%s is no element format of blocks", quote(a.val)).
+		return f, "", c.fail(diag.FormatNumbers, a.col, "%s is no element format of blocks", quote(a.val)).
 			WithHint("use e4m3, e5m2, e3m2, e2m3, e2m1, or float(e,m) with e to 6 and m to 14, of any bias, ieee or fn")
 	}
 	f = newFields(e.E, e.M, e.low()-e.M)

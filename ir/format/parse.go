@@ -11,17 +11,6 @@ import (
 	"lathe/internal/diag"
 )
 
-// The error codes of formats.
-const (
-	codeSyntax  = "L0501" // the text does not follow the grammar
-	codeName    = "L0502" // unknown format name
-	codeArgs    = "L0503" // number or range of the integer arguments
-	codeOption  = "L0504" // unknown option, or a value that it does not take
-	codeScale   = "L0505" // scale missing, out of range, or not allowed
-	codePattern = "L0506" // fraction bits left open where a complete format is needed
-	codeData    = "L0508" // codes, scales and shapes that do not belong together
-)
-
 // maxText bounds the length of a format text.
 const maxText = 4000
 
@@ -54,7 +43,8 @@ func Parse(text string) (Format, error) {
 func (c *call) build() (Format, error) {
 	if c.family.Alias != "" {
 		if c.bracket || c.scale.col > 0 {
-			return nil, c.fail(codeArgs, len(c.name)+1, "%s takes no arguments", c.name).WithHint("use %s", c.family.Alias)
+			return nil, c.fail(diag.FormatNumbers, len(c.name)+1, "%s takes no arguments", c.name).WithHint("use %s",
+				c.family.Alias)
 		}
 		return Parse(c.family.Alias)
 	}
@@ -69,7 +59,7 @@ func (c *call) build() (Format, error) {
 }
 
 // fail makes the error "format "text", column n: msg".
-func (c *call) fail(code string, col int, msg string, args ...any) *diag.Error {
+func (c *call) fail(code diag.Code, col int, msg string, args ...any) *diag.Error {
 	return diag.New(code, "", "format %s, column %d: "+msg, append([]any{quote(c.text), col}, args...)...)
 }
 
@@ -85,10 +75,10 @@ func quote(s string) string {
 func split(text string) (*call, error) {
 	c := &call{text: text}
 	if len(text) > maxText {
-		return nil, c.fail(codeSyntax, maxText+1, "longer than %d characters", maxText)
+		return nil, c.fail(diag.FormatSyntax, maxText+1, "longer than %d characters", maxText)
 	}
 	if i := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
-		return nil, c.fail(codeSyntax, i+1, "a character that no format has; spaces are not allowed")
+		return nil, c.fail(diag.FormatSyntax, i+1, "a character that no format has; spaces are not allowed")
 	}
 	end := strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) })
 	if end < 0 {
@@ -96,7 +86,7 @@ func split(text string) (*call, error) {
 	}
 	c.name = text[:end]
 	if c.name == "" {
-		return nil, c.fail(codeSyntax, 1, "a format begins with its name").WithHint("for example fixed(8,4)")
+		return nil, c.fail(diag.FormatSyntax, 1, "a format begins with its name").WithHint("for example fixed(8,4)")
 	}
 	all := All()
 	i := slices.IndexFunc(all, func(f Family) bool { return f.Name == c.name })
@@ -114,7 +104,7 @@ func unknownName(c *call, all []Family) error {
 	for i, f := range all {
 		names[i] = f.Name
 	}
-	err := c.fail(codeName, 1, "unknown format %s", quote(c.name))
+	err := c.fail(diag.UnknownFormat, 1, "unknown format %s", quote(c.name))
 	switch c.name { // what others call them
 	case "nf4":
 		return err.WithHint("did you mean codebook(nf4)?")
@@ -162,7 +152,7 @@ func (c *call) splitRest(i int) error {
 			}
 		}
 		if depth != 0 {
-			return c.fail(codeSyntax, len(c.text)+1, "the bracket at column %d is not closed", len(c.name)+1)
+			return c.fail(diag.FormatSyntax, len(c.text)+1, "the bracket at column %d is not closed", len(c.name)+1)
 		}
 		i++
 	}
@@ -170,9 +160,9 @@ func (c *call) splitRest(i int) error {
 	case i >= len(c.text):
 		return nil
 	case c.text[i] != '*':
-		return c.fail(codeSyntax, i+1, "expected * or the end, found %q", c.text[i])
+		return c.fail(diag.FormatSyntax, i+1, "expected * or the end, found %q", c.text[i])
 	case i+1 == len(c.text):
-		return c.fail(codeScale, i+2, "a scale is missing after the star")
+		return c.fail(diag.FormatScale, i+2, "a scale is missing after the star")
 	}
 	c.scale = arg{val: c.text[i+1:], col: i + 2}
 	return nil
@@ -182,18 +172,18 @@ func (c *call) splitRest(i int) error {
 func (c *call) addArg(from, to int) error {
 	s := c.text[from:to]
 	if s == "" {
-		return c.fail(codeSyntax, from+1, "an argument is missing")
+		return c.fail(diag.FormatSyntax, from+1, "an argument is missing")
 	}
 	key, val, isOption := strings.Cut(s, "=")
 	if isOption && !strings.Contains(key, "(") { // that of an argument is in its bracket
 		if key == "" || val == "" {
-			return c.fail(codeSyntax, from+1, "an option is key=value")
+			return c.fail(diag.FormatSyntax, from+1, "an option is key=value")
 		}
 		c.opts = append(c.opts, arg{key, val, from + 1})
 		return nil
 	}
 	if len(c.opts) > 0 {
-		return c.fail(codeSyntax, from+1, "%s stands after an option; options come last", quote(s))
+		return c.fail(diag.FormatSyntax, from+1, "%s stands after an option; options come last", quote(s))
 	}
 	c.args = append(c.args, arg{val: s, col: from + 1})
 	return nil
@@ -204,7 +194,7 @@ func (c *call) checkOptions() error {
 	for i, o := range c.opts {
 		for _, p := range c.opts[:i] {
 			if p.key == o.key {
-				return c.fail(codeOption, o.col, "option %s is given twice", o.key)
+				return c.fail(diag.FormatOption, o.col, "option %s is given twice", o.key)
 			}
 		}
 		k := slices.IndexFunc(c.family.Options, func(d Option) bool { return d.Key == o.key })
@@ -216,7 +206,7 @@ func (c *call) checkOptions() error {
 		if values == nil || limits || slices.Contains(values, o.val) && o.val != limitWord {
 			continue
 		}
-		err := c.fail(codeOption, o.col+len(o.key)+1, "%s takes no value %s", o.key, quote(o.val))
+		err := c.fail(diag.FormatOption, o.col+len(o.key)+1, "%s takes no value %s", o.key, quote(o.val))
 		if near := diag.Nearest(o.val, values); near != "" {
 			return err.WithHint("did you mean %s=%s?", o.key, near)
 		}
@@ -230,7 +220,7 @@ func (c *call) unknownOption(o arg) error {
 	for i, d := range c.family.Options {
 		keys[i] = d.Key
 	}
-	err := c.fail(codeOption, o.col, "%s has no option %s", c.name, quote(o.key))
+	err := c.fail(diag.FormatOption, o.col, "%s has no option %s", c.name, quote(o.key))
 	if near := diag.Nearest(o.key, keys); near != "" {
 		return err.WithHint("did you mean %s=?", near)
 	}
@@ -250,7 +240,7 @@ func (c *call) ints(ranges ...intRange) ([]int, error) {
 		for i, r := range ranges {
 			names[i] = r.name
 		}
-		return nil, c.fail(codeArgs, len(c.name)+1, "%s takes %d numbers (%s), found %d",
+		return nil, c.fail(diag.FormatNumbers, len(c.name)+1, "%s takes %d numbers (%s), found %d",
 			c.name, len(ranges), strings.Join(names, ", "), len(c.args)).WithHint("for example %s", c.family.Example)
 	}
 	out := make([]int, len(ranges))
@@ -268,11 +258,11 @@ func (c *call) ints(ranges ...intRange) ([]int, error) {
 func (c *call) integer(s string, col int, r intRange) (int, error) {
 	digits := strings.TrimPrefix(s, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, c.fail(codeArgs, col, "%s is not an integer: %s", r.name, quote(s))
+		return 0, c.fail(diag.FormatNumbers, col, "%s is not an integer: %s", r.name, quote(s))
 	}
 	v, err := strconv.Atoi(s)
 	if err != nil || v < r.lo || v > r.hi {
-		return 0, c.fail(codeArgs, col, "%s is %s; it must lie in %d..%d", r.name, s, r.lo, r.hi).
+		return 0, c.fail(diag.FormatNumbers, col, "%s is %s; it must lie in %d..%d", r.name, s, r.lo, r.hi).
 			WithHint("for example %s", c.family.Example)
 	}
 	return v, nil
@@ -293,7 +283,8 @@ func (c *call) intOption(def int, r intRange) (int, error) {
 	for _, o := range c.opts {
 		if o.key == r.name {
 			if o.key == "bias" && o.val == "fit" {
-				return 0, c.fail(codeArgs, o.col, "bias=fit leaves the bias to calibration; only a plan and --formats may").
+				return 0, c.fail(diag.FormatNumbers, o.col,
+					"bias=fit leaves the bias to calibration; only a plan and --formats may").
 					WithHint("give a number, such as bias=%d", def)
 			}
 			return c.integer(o.val, o.col+len(o.key)+1, r)
@@ -322,7 +313,7 @@ func (c *call) dialect() (Round, error) {
 	}
 	for _, key := range []string{"round", "over"} {
 		if c.option(key) != "" {
-			return 0, c.fail(codeOption, 1, "dialect=mase rounds and saturates in its own way, without %s=", key)
+			return 0, c.fail(diag.FormatOption, 1, "dialect=mase rounds and saturates in its own way, without %s=", key)
 		}
 	}
 	return RoundMASE, nil
@@ -357,7 +348,8 @@ func (c *call) noScale() error {
 	if c.scale.col == 0 {
 		return nil
 	}
-	return c.fail(codeScale, c.scale.col, "%s takes no scale", c.name).WithHint("int and uint take one: int(8)*0.05")
+	return c.fail(diag.FormatScale, c.scale.col, "%s takes no scale",
+		c.name).WithHint("int and uint take one: int(8)*0.05")
 }
 
 // readScale reads the number, [axis] or [axis:group] behind the star.
@@ -366,7 +358,7 @@ func (c *call) readScale() (scale float32, axis, group int, err error) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
 		if !ok {
-			return 0, 0, 0, c.fail(codeSyntax, col, "the bracket is not closed")
+			return 0, 0, 0, c.fail(diag.FormatSyntax, col, "the bracket is not closed")
 		}
 		axisText, groupText, grouped := strings.Cut(inner, ":")
 		if axis, err = c.integer(axisText, col+1, intRange{"axis", 0, maxAxis}); err != nil || !grouped {
@@ -376,14 +368,14 @@ func (c *call) readScale() (scale float32, axis, group int, err error) {
 		return 0, axis, group, err
 	}
 	if strings.Trim(s, "+-.0123456789abcdefpxABCDEFPX") != "" {
-		return 0, 0, 0, c.fail(codeScale, col, "%s is neither a number nor [axis]", quote(s))
+		return 0, 0, 0, c.fail(diag.FormatScale, col, "%s is neither a number nor [axis]", quote(s))
 	}
 	v, perr := strconv.ParseFloat(s, 32)
 	switch {
 	case perr != nil && !math.IsInf(v, 0):
-		return 0, 0, 0, c.fail(codeScale, col, "%s is neither a number nor [axis]", quote(s))
+		return 0, 0, 0, c.fail(diag.FormatScale, col, "%s is neither a number nor [axis]", quote(s))
 	case !(v > 0) || math.IsInf(v, 0):
-		return 0, 0, 0, c.fail(codeScale, col, "scale %s is not a positive float32 number", s)
+		return 0, 0, 0, c.fail(diag.FormatScale, col, "scale %s is not a positive float32 number", s)
 	}
 	return float32(v), PerTensor, 0, nil
 }

@@ -82,9 +82,9 @@ func TestPattern(t *testing.T) {
 	if p, _ := ParsePattern("fixed(8)"); p.With(0).String() != "int(8)" || p.W != 8 {
 		t.Error("no fraction bits")
 	}
-	for text, code := range map[string]string{"fixed(0)": codeArgs, "fixed(8,ruond=floor)": codeOption,
-		"fixed(8)*2": codeScale,
-		"mxint(8)":   codeArgs, "": codeSyntax, "fixde(8)": codeName} {
+	for text, code := range map[string]diag.Code{"fixed(0)": diag.FormatNumbers, "fixed(8,ruond=floor)": diag.FormatOption,
+		"fixed(8)*2": diag.FormatScale,
+		"mxint(8)":   diag.FormatNumbers, "": diag.FormatSyntax, "fixde(8)": diag.UnknownFormat} {
 		if _, err := ParsePattern(text); diag.CodeOf(err) != code {
 			t.Errorf("%q: %v, want %s", text, err, code)
 		}
@@ -114,7 +114,7 @@ func TestBiasFit(t *testing.T) {
 		if err != nil || p.Fits(other) || !p.Fits(f.Finer(7)) || PatternOf(f).Fits(f.Finer(7)) {
 			t.Errorf("%s: fits what it should not, or the reverse", text)
 		}
-		if _, err := Parse(text); diag.CodeOf(err) != codeArgs {
+		if _, err := Parse(text); diag.CodeOf(err) != diag.FormatNumbers {
 			t.Errorf("a complete format %s: %v", text, err)
 		}
 	}
@@ -123,92 +123,102 @@ func TestBiasFit(t *testing.T) {
 		"e4m3(bias=fit)": "use float(4,3,fn,bias=fit)", "mxfp8(bias=fit)": "use float(2,1,bias=fit)",
 		"float(2,1,bias=fit,bias=3)":   "given twice",
 		"log(4,bias=fit,dialect=mase)": "without a dialect"} {
-		if _, err := ParsePattern(text); diag.CodeOf(err) != codeOption || !strings.Contains(err.Error(), says) {
+		if _, err := ParsePattern(text); diag.CodeOf(err) != diag.FormatOption || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
 
 // illegalTexts names for each text the code of its error and a part of the message.
-var illegalTexts = []struct{ text, code, part string }{
-	{"", codeSyntax, "begins with its name"},
-	{"(8,4)", codeSyntax, "column 1"},
-	{"fixed(8, 4)", codeSyntax, "column 9"},
-	{"fixed(8,4\n)", codeSyntax, "column 10"},
-	{"fixed(8,é)", codeSyntax, "column 9"},
-	{"fixed(8,4", codeSyntax, "not closed"},
-	{"fixed(8,4))", codeSyntax, `found ')'`},
-	{"fixed(8,,4)", codeSyntax, "column 9"},
-	{"fixed()", codeSyntax, "missing"},
-	{"fixed(round=even,8,4)", codeSyntax, "options come last"},
-	{"fixed(8,4,=even)", codeSyntax, "key=value"},
-	{"int(8)*[0", codeSyntax, "not closed"},
-	{strings.Repeat("x", maxText+1), codeSyntax, "longer"},
-	{"fixd(8,4)", codeName, "did you mean fixed?"},
-	{"mxint9", codeName, "did you mean mxint?"}, {"int8", codeName, "did you mean int(8)?"},
-	{"posit(8,1)", codeName, "known formats: fixed"},
-	{"binary(3)", codeArgs, "takes 0 numbers"}, {"ternary(delta=-1)", codeOption, "not negative"},
-	{"ternary(delta=x)", codeArgs, "not a float32 number"}, {"residual(9)", codeArgs, "1..8"},
-	{"ternary(delta=inf)", codeArgs, "not a float32"}, {"residual(1,scales=[inf])", codeArgs, "not a float32"},
-	{"codebook(-inf:0:1)", codeArgs, "not a float32"},
-	{"residual(2,scales=[1])", codeArgs, "1 scales for 2 levels"}, {"residual(1,scales=1)", codeArgs, "in brackets"},
-	{"residual(1,scales=[0])", codeArgs, "not positive"}, {"residual(1,scales=[1])*2", codeScale, "not both"},
-	{"codebook", codeArgs, "one table"}, {"codebook(1)", codeArgs, "2 to 256"}, {"codebook(1:0)", codeArgs, "each above"},
-	{"codebook(0:nan)", codeArgs, "not a float32"}, {"codebook(nf5)", codeArgs, "not a float32"},
-	{"float(4,3,over=inf)", codeOption, "have no inf"}, {"float(4,0,ieee)", codeArgs, "no code for a number or none"},
-	{"float(4,3,fn,bias=501)", codeArgs, "-500..500"}, {"float(4,3,fm)", codeArgs, "found 3"},
-	{"fixed(8,4,round=log)", codeOption, "no value"}, {"log(5,over=sat)", codeOption, "no option"},
-	{"fixed(8,4,2)", codeArgs, "takes 2 numbers (W, F), found 3"},
-	{"fixed(0,4)", codeArgs, "1..64"},
-	{"fixed(65,4)", codeArgs, "1..64"},
-	{"ufixed(64,4)", codeArgs, "1..63"},
-	{"fixed(8,4.5)", codeArgs, "F is not an integer"},
-	{"fixed(8,1001)", codeArgs, "-1000..1000"},
-	{"fixed(8,99999999999999999999)", codeArgs, "-1000..1000"},
-	{"fixed(8,--4)", codeArgs, "not an integer"},
-	{"fixed(8,+4)", codeArgs, "not an integer"},
-	{"int(40)*0.5", codeArgs, "1..32"},
-	{"int", codeArgs, "found 0"},
-	{"mxint(8)", codeArgs, "for example mxint(6,16)"},
-	{"mxint(8,4xy)", codeArgs, "k is not an integer"},
-	{"mxint(1,4)", codeArgs, "2..32"},
-	{"mxint8(3)", codeArgs, "takes no arguments"},
-	{"fp32()", codeSyntax, "missing"},
-	{"fp32(3)", codeArgs, "takes no arguments"},
-	{"fp32*2", codeArgs, "takes no arguments"},
-	{"int(8,z=x)*2", codeArgs, "z is not an integer"},
-	{"int(8)*[16]", codeArgs, "0..15"},
-	{"int(8)*[]", codeArgs, "axis is not an integer"},
-	{"int(8)*[0:0]", codeArgs, "group is 0"},
-	{"fixed(8,4,ruond=even)", codeOption, "did you mean round=?"},
-	{"fixed(8,4,round=evn)", codeOption, "did you mean round=even?"},
-	{"fixed(8,4,round=even,round=up)", codeOption, "twice"},
-	{"fixed(8,4,over=inf)", codeOption, "no value"},
-	{"fixed(1,0,over=sym)", codeOption, "one code"},
-	{"ufixed(8,5,over=0..256)", codeOption, "the largest code is 255"},
-	{"ufixed(8,5,over=0..255)", codeOption, "is over=sat"},
-	{"fixed(8,5,over=-127..127)", codeOption, "is over=sym"},
-	{"ufixed(8,5,over=-5..5)", codeOption, "begin at 0"},
-	{"fixed(8,5,over=LO..HI)", codeOption, "no value"},
-	{"fixed(8,5,over=0..0)", codeOption, "no value"},
-	{"fixed(8,5,over=-3..5)", codeOption, "no value"},
-	{"fixed(8,5,over=0..05)", codeOption, "no value"},
-	{"int(1,over=sym)*2", codeOption, "one code"},
-	{"mxint(8,32,over=wrap)", codeOption, "its options are round, axis"},
-	{"fixed(8,4)*0.5", codeScale, "takes no scale"},
-	{"mxint(8,4)*0.5", codeScale, "takes no scale"},
-	{"int(8,z=3)", codeScale, "needs a scale"},
-	{"int(8,div=f32)", codeScale, "needs a scale"},
-	{"int(8)*", codeScale, "missing"},
-	{"int(8)*0", codeScale, "positive"},
-	{"int(8)*-1", codeScale, "positive"},
-	{"int(8)*1e-60", codeScale, "positive"},
-	{"int(8)*1e60", codeScale, "positive"},
-	{"int(8)*inf", codeScale, "neither"},
-	{"int(8)*nan", codeScale, "neither"},
-	{"int(8)*0x", codeScale, "neither"},
-	{"fixed(8)", codePattern, "use fixed(8,F)"},
-	{"nf4", codeName, "codebook(nf4)"}, {"fp4", codeName, "float(2,1)"}, {"fp8", codeName, "e4m3 or e5m2"},
+var illegalTexts = []struct {
+	text string
+	code diag.Code
+	part string
+}{
+	{"", diag.FormatSyntax, "begins with its name"},
+	{"(8,4)", diag.FormatSyntax, "column 1"},
+	{"fixed(8, 4)", diag.FormatSyntax, "column 9"},
+	{"fixed(8,4\n)", diag.FormatSyntax, "column 10"},
+	{"fixed(8,é)", diag.FormatSyntax, "column 9"},
+	{"fixed(8,4", diag.FormatSyntax, "not closed"},
+	{"fixed(8,4))", diag.FormatSyntax, `found ')'`},
+	{"fixed(8,,4)", diag.FormatSyntax, "column 9"},
+	{"fixed()", diag.FormatSyntax, "missing"},
+	{"fixed(round=even,8,4)", diag.FormatSyntax, "options come last"},
+	{"fixed(8,4,=even)", diag.FormatSyntax, "key=value"},
+	{"int(8)*[0", diag.FormatSyntax, "not closed"},
+	{strings.Repeat("x", maxText+1), diag.FormatSyntax, "longer"},
+	{"fixd(8,4)", diag.UnknownFormat, "did you mean fixed?"},
+	{"mxint9", diag.UnknownFormat, "did you mean mxint?"}, {"int8", diag.UnknownFormat, "did you mean int(8)?"},
+	{"posit(8,1)", diag.UnknownFormat, "known formats: fixed"},
+	{"binary(3)", diag.FormatNumbers, "takes 0 numbers"}, {"ternary(delta=-1)", diag.FormatOption, "not negative"},
+	{"ternary(delta=x)", diag.FormatNumbers, "not a float32 number"}, {"residual(9)", diag.FormatNumbers, "1..8"},
+	{"ternary(delta=inf)", diag.FormatNumbers, "not a float32"}, {"residual(1,scales=[inf])", diag.FormatNumbers,
+		"not a float32"},
+	{"codebook(-inf:0:1)", diag.FormatNumbers, "not a float32"},
+	{"residual(2,scales=[1])", diag.FormatNumbers, "1 scales for 2 levels"}, {"residual(1,scales=1)", diag.FormatNumbers,
+		"in brackets"},
+	{"residual(1,scales=[0])", diag.FormatNumbers, "not positive"}, {"residual(1,scales=[1])*2", diag.FormatScale,
+		"not both"},
+	{"codebook", diag.FormatNumbers, "one table"}, {"codebook(1)", diag.FormatNumbers, "2 to 256"}, {"codebook(1:0)",
+		diag.FormatNumbers, "each above"},
+	{"codebook(0:nan)", diag.FormatNumbers, "not a float32"}, {"codebook(nf5)", diag.FormatNumbers, "not a float32"},
+	{"float(4,3,over=inf)", diag.FormatOption, "have no inf"}, {"float(4,0,ieee)", diag.FormatNumbers,
+		"no code for a number or none"},
+	{"float(4,3,fn,bias=501)", diag.FormatNumbers, "-500..500"}, {"float(4,3,fm)", diag.FormatNumbers, "found 3"},
+	{"fixed(8,4,round=log)", diag.FormatOption, "no value"}, {"log(5,over=sat)", diag.FormatOption, "no option"},
+	{"fixed(8,4,2)", diag.FormatNumbers, "takes 2 numbers (W, F), found 3"},
+	{"fixed(0,4)", diag.FormatNumbers, "1..64"},
+	{"fixed(65,4)", diag.FormatNumbers, "1..64"},
+	{"ufixed(64,4)", diag.FormatNumbers, "1..63"},
+	{"fixed(8,4.5)", diag.FormatNumbers, "F is not an integer"},
+	{"fixed(8,1001)", diag.FormatNumbers, "-1000..1000"},
+	{"fixed(8,99999999999999999999)", diag.FormatNumbers, "-1000..1000"},
+	{"fixed(8,--4)", diag.FormatNumbers, "not an integer"},
+	{"fixed(8,+4)", diag.FormatNumbers, "not an integer"},
+	{"int(40)*0.5", diag.FormatNumbers, "1..32"},
+	{"int", diag.FormatNumbers, "found 0"},
+	{"mxint(8)", diag.FormatNumbers, "for example mxint(6,16)"},
+	{"mxint(8,4xy)", diag.FormatNumbers, "k is not an integer"},
+	{"mxint(1,4)", diag.FormatNumbers, "2..32"},
+	{"mxint8(3)", diag.FormatNumbers, "takes no arguments"},
+	{"fp32()", diag.FormatSyntax, "missing"},
+	{"fp32(3)", diag.FormatNumbers, "takes no arguments"},
+	{"fp32*2", diag.FormatNumbers, "takes no arguments"},
+	{"int(8,z=x)*2", diag.FormatNumbers, "z is not an integer"},
+	{"int(8)*[16]", diag.FormatNumbers, "0..15"},
+	{"int(8)*[]", diag.FormatNumbers, "axis is not an integer"},
+	{"int(8)*[0:0]", diag.FormatNumbers, "group is 0"},
+	{"fixed(8,4,ruond=even)", diag.FormatOption, "did you mean round=?"},
+	{"fixed(8,4,round=evn)", diag.FormatOption, "did you mean round=even?"},
+	{"fixed(8,4,round=even,round=up)", diag.FormatOption, "twice"},
+	{"fixed(8,4,over=inf)", diag.FormatOption, "no value"},
+	{"fixed(1,0,over=sym)", diag.FormatOption, "one code"},
+	{"ufixed(8,5,over=0..256)", diag.FormatOption, "the largest code is 255"},
+	{"ufixed(8,5,over=0..255)", diag.FormatOption, "is over=sat"},
+	{"fixed(8,5,over=-127..127)", diag.FormatOption, "is over=sym"},
+	{"ufixed(8,5,over=-5..5)", diag.FormatOption, "begin at 0"},
+	{"fixed(8,5,over=LO..HI)", diag.FormatOption, "no value"},
+	{"fixed(8,5,over=0..0)", diag.FormatOption, "no value"},
+	{"fixed(8,5,over=-3..5)", diag.FormatOption, "no value"},
+	{"fixed(8,5,over=0..05)", diag.FormatOption, "no value"},
+	{"int(1,over=sym)*2", diag.FormatOption, "one code"},
+	{"mxint(8,32,over=wrap)", diag.FormatOption, "its options are round, axis"},
+	{"fixed(8,4)*0.5", diag.FormatScale, "takes no scale"},
+	{"mxint(8,4)*0.5", diag.FormatScale, "takes no scale"},
+	{"int(8,z=3)", diag.FormatScale, "needs a scale"},
+	{"int(8,div=f32)", diag.FormatScale, "needs a scale"},
+	{"int(8)*", diag.FormatScale, "missing"},
+	{"int(8)*0", diag.FormatScale, "positive"},
+	{"int(8)*-1", diag.FormatScale, "positive"},
+	{"int(8)*1e-60", diag.FormatScale, "positive"},
+	{"int(8)*1e60", diag.FormatScale, "positive"},
+	{"int(8)*inf", diag.FormatScale, "neither"},
+	{"int(8)*nan", diag.FormatScale, "neither"},
+	{"int(8)*0x", diag.FormatScale, "neither"},
+	{"fixed(8)", diag.OpenFormat, "use fixed(8,F)"},
+	{"nf4", diag.UnknownFormat, "codebook(nf4)"}, {"fp4", diag.UnknownFormat, "float(2,1)"}, {"fp8", diag.UnknownFormat,
+		"e4m3 or e5m2"},
 }
 
 func TestParseErrors(t *testing.T) {
@@ -238,7 +248,7 @@ func FuzzParse(f *testing.F) {
 		}
 		got, err := Parse(text)
 		if err != nil {
-			if got != nil || !strings.HasPrefix(diag.CodeOf(err), "L05") {
+			if got != nil || !strings.HasPrefix(string(diag.CodeOf(err)), "L05") {
 				t.Fatalf("%q: %v, %v", text, got, err)
 			}
 			return

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Pattern is a format of a plan: complete, or fixed(W) and ufixed(W), whose fraction bits calibration chooses.
@@ -79,18 +81,19 @@ func (c *call) fitting(i int) (Pattern, error) {
 		if alias := strings.TrimSuffix(c.family.Alias, ")"); strings.HasPrefix(alias, "float(") {
 			hint = alias
 		}
-		return Pattern{}, c.fail(codeOption, at, "bias=fit is for float, dfloat and log").WithHint("use %s,bias=fit)", hint)
+		return Pattern{}, c.fail(diag.FormatOption, at,
+			"bias=fit is for float, dfloat and log").WithHint("use %s,bias=fit)", hint)
 	}
 	c.opts = slices.Delete(c.opts, i, i+1)
 	if c.option("bias") != "" {
-		return Pattern{}, c.fail(codeOption, at, "option bias is given twice")
+		return Pattern{}, c.fail(diag.FormatOption, at, "option bias is given twice")
 	}
 	f, err := c.build()
 	if err != nil {
 		return Pattern{}, err
 	}
 	if _, ok := f.(Biased); !ok {
-		return Pattern{}, c.fail(codeOption, at, "bias=fit is for %s without a dialect", c.name).
+		return Pattern{}, c.fail(diag.FormatOption, at, "bias=fit is for %s without a dialect", c.name).
 			WithHint("leave dialect= out")
 	}
 	p := PatternOf(f)

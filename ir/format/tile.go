@@ -5,6 +5,8 @@ package format
 import (
 	"strconv"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Tiling is how an array, row-major, is cut into the blocks of a format: tiles of rows by columns of its last two axes,
@@ -80,7 +82,7 @@ func (c *call) tileRows(i int) (int, error) {
 		return 1, nil
 	}
 	if c.option("axis") != "" {
-		return 0, c.fail(codeOption, c.args[i].col, "a tile lies in the last two axes: it has no option axis")
+		return 0, c.fail(diag.FormatOption, c.args[i].col, "a tile lies in the last two axes: it has no option axis")
 	}
 	c.args[i].val = cols
 	return c.integer(rows, c.args[i].col, intRange{"R", 1, maxBlock})

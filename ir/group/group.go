@@ -6,6 +6,7 @@ package group
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -22,7 +23,7 @@ func Of(g *ir.Graph) ([]*ir.Group, error) {
 			continue
 		}
 		if anchors[n] = named[n.HW.Group]; anchors[n] == nil {
-			return nil, n.Errorf("L0947", "%s is in the group of %s, which is not there", n.Name, n.HW.Group)
+			return nil, n.Errorf(diag.KernelGroups, "%s is in the group of %s, which is not there", n.Name, n.HW.Group)
 		}
 	}
 	return New(g, anchors)
@@ -84,9 +85,10 @@ func (b *grouping) check(n, anchor *ir.Node, group *ir.Group) error {
 	case n == anchor:
 		return nil
 	case n.Op.Traits.Source || anchor.Op.Traits.Source:
-		return n.Errorf("L0947", "%s is grouped with %s, but inputs and constants belong to no group", n.Name, anchor.Name)
+		return n.Errorf(diag.KernelGroups, "%s is grouped with %s, but inputs and constants belong to no group", n.Name,
+			anchor.Name)
 	case group == nil || !b.computed(anchor):
-		return n.Errorf("L0947", "%s is in the group of %s, which anchors none", n.Name, anchor.Name)
+		return n.Errorf(diag.KernelGroups, "%s is in the group of %s, which anchors none", n.Name, anchor.Name)
 	}
 	return nil
 }
@@ -133,7 +135,7 @@ func (b *grouping) visit(g *ir.Group) error {
 	case len(g.Outputs) == 0 || b.state[g] == groupDone:
 		return nil
 	case b.state[g] == groupOpen:
-		return g.Anchor.Errorf("L0947", "the group of %s reads what is computed of its own results", g.Anchor.Name)
+		return g.Anchor.Errorf(diag.KernelGroups, "the group of %s reads what is computed of its own results", g.Anchor.Name)
 	}
 	b.state[g] = groupOpen
 	for _, in := range g.Inputs {

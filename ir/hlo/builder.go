@@ -12,9 +12,6 @@ import (
 	"lathe/internal/diag"
 )
 
-// CodeBuild is the diagnostic of a program that cannot be built: mismatched shapes or types, bad attributes.
-const CodeBuild = "L0810"
-
 // Value is the result of an operation or an argument; the zero Value stands for "failed" and is passed along silently.
 type Value struct {
 	b      *Builder
@@ -270,7 +267,7 @@ func (b *Builder) failf(format string, args ...any) Value {
 		if n := len(b.p.Places); n > 0 && b.p.Places[n-1] != "" {
 			pos = b.p.Places[n-1]
 		}
-		b.err = diag.New(CodeBuild, pos, format, args...)
+		b.err = diag.New(diag.HLOBuild, pos, format, args...)
 	}
 	return Value{}
 }

@@ -67,7 +67,7 @@ func TestArrays(t *testing.T) {
 		}
 		b := hlo.New("x")
 		b.Const(a)
-		if diag.CodeOf(b.Err()) != hlo.CodeBuild {
+		if diag.CodeOf(b.Err()) != diag.HLOBuild {
 			t.Errorf("%s: %v", name, b.Err())
 		}
 	}
@@ -160,7 +160,7 @@ func TestMistakes(t *testing.T) {
 		v := wrong(b)
 		after := b.Tanh(b.Concat(0, b.Requant(v, hlo.Requantize{Shift: hlo.Places(2), Width: 8, Out: hlo.I8}), v))
 		b.Return(after, b.ReduceKeep(hlo.ReduceMax, b.ArgMax(v, 0), 0), b.Splat(v, 1), b.ConvLast(v, v, hlo.Conv{}))
-		if diag.CodeOf(b.Err()) != hlo.CodeBuild || b.Program() != nil || !strings.HasPrefix(b.Err().Error(), "here: ") {
+		if diag.CodeOf(b.Err()) != diag.HLOBuild || b.Program() != nil || !strings.HasPrefix(b.Err().Error(), "here: ") {
 			t.Errorf("%s: %v, a program", name, b.Err())
 		}
 		t.Log(b.Err())
@@ -172,7 +172,7 @@ func TestMistakes(t *testing.T) {
 		"after return": func(b *hlo.Builder) { b.Return(b.Int(hlo.I32, 1)); b.Int(hlo.I32, 2) },
 	} {
 		b := hlo.New(name)
-		if end(b); b.Program() != nil || diag.CodeOf(b.Err()) != hlo.CodeBuild {
+		if end(b); b.Program() != nil || diag.CodeOf(b.Err()) != diag.HLOBuild {
 			t.Errorf("%s: %v", name, b.Err())
 		}
 	}

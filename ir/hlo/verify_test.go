@@ -172,7 +172,7 @@ func TestVerify(t *testing.T) {
 		p := looping(t)
 		f.change(p)
 		err := p.Verify()
-		if diag.CodeOf(err) != hlo.CodeBuild || !strings.Contains(err.Error(), f.want) {
+		if diag.CodeOf(err) != diag.HLOBuild || !strings.Contains(err.Error(), f.want) {
 			t.Errorf("%s: %v, want %q", name, err, f.want)
 		}
 	}

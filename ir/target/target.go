@@ -52,9 +52,6 @@ func (d *Device) Technology() *Family {
 // Routed says that open tools place and route the device.
 func (d *Device) Routed() bool { return d.Family.Router != nil }
 
-// CodeUnknown is the code of the error of a part that is in no table.
-const CodeUnknown = "L0413"
-
 // Default is the part that a plan without [target] part means.
 const Default = "xcku5p-ffvb676-2-e"
 
@@ -134,7 +131,7 @@ func Find(part string) (*Device, error) {
 	for _, d := range all {
 		full = append(full, d.Part)
 	}
-	err := diag.New(CodeUnknown, "", "unknown part %q", part)
+	err := diag.New(diag.UnknownPart, "", "unknown part %q", part)
 	if near := diag.Nearest(low, append(full, names...)); near != "" {
 		return nil, err.WithHint("did you mean %q?", near)
 	}

@@ -34,7 +34,7 @@ func TestFind(t *testing.T) {
 func TestUnknownPart(t *testing.T) {
 	for part, hint := range map[string]string{"xcku6p-ffvb676-2-e": Default, "ecp5-84k": "ecp5-85k",
 		"ecp5-85k-9": "ecp5-85k", "zzz": "xc7z020", "ice40": "gowin-gw2a-18"} {
-		if _, err := Find(part); diag.CodeOf(err) != CodeUnknown || !strings.Contains(err.Error(), hint) {
+		if _, err := Find(part); diag.CodeOf(err) != diag.UnknownPart || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v", part, err)
 		}
 	}

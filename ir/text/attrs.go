@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -126,12 +127,12 @@ func (p *parser) set(v reflect.Value) error {
 				return nil
 			}
 		}
-		return p.lex.fail(at, codeValue, "%q is not a style; it is fold or unroll", t.text)
+		return p.lex.fail(at, diag.GraphValue, "%q is not a style; it is fold or unroll", t.text)
 	}
 	if setWord(v, t.text) {
 		return nil
 	}
-	return p.lex.fail(at, codeValue, "%q is not a value of type %s", t.text, v.Type())
+	return p.lex.fail(at, diag.GraphValue, "%q is not a value of type %s", t.text, v.Type())
 }
 
 // setWord reads a number or a truth value.
@@ -171,7 +172,7 @@ func (p *parser) setSlice(v reflect.Value) error {
 		}
 		item := reflect.New(v.Type().Elem()).Elem()
 		if item.Kind() == reflect.Slice {
-			return p.lex.fail(p.lex.peek(), codeValue, "lists of lists have no text form")
+			return p.lex.fail(p.lex.peek(), diag.GraphValue, "lists of lists have no text form")
 		}
 		if err := p.set(item); err != nil {
 			return err

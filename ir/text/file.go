@@ -49,7 +49,7 @@ func fileError(path string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return diag.New(codeFile, path, "%v", err)
+	return diag.New(diag.GraphFile, path, "%v", err)
 }
 
 // write writes head, text and constants.
@@ -155,7 +155,7 @@ func mapped(path string) ([]byte, error) {
 		return nil, fileError(path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.New(codeFile, path, "is not a regular file")
+		return nil, diag.New(diag.GraphFile, path, "is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -211,7 +211,7 @@ func unpack(name string, data []byte) (*ir.Graph, error) {
 func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 func damaged(name, msg string, args ...any) *diag.Error {
-	return diag.New(codeDamaged, name, "the file is damaged: "+msg, args...).WithHint("save the graph again")
+	return diag.New(diag.GraphDamaged, name, "the file is damaged: "+msg, args...).WithHint("save the graph again")
 }
 
 // blob reads "blob dtype digest offset length" and takes the constant out of the file.
@@ -228,7 +228,7 @@ func (p *parser) blob() error {
 		}
 		v, err := strconv.ParseUint(t.text, 10, 62)
 		if err != nil {
-			return p.lex.fail(t, codeValue, "%s is not a number of bytes", shown(t.text))
+			return p.lex.fail(t, diag.GraphValue, "%s is not a number of bytes", shown(t.text))
 		}
 		at[i] = int(v)
 	}

@@ -77,7 +77,7 @@ func TestDamagedFiles(t *testing.T) {
 			t.Fatalf("the file may end at byte %d of %d: %v", i, len(good), err)
 		}
 	}
-	if _, err := unpack("g.lathe", append(bytes.Clone(good), 0)); diag.CodeOf(err) != codeDamaged {
+	if _, err := unpack("g.lathe", append(bytes.Clone(good), 0)); diag.CodeOf(err) != diag.GraphDamaged {
 		t.Errorf("a byte behind the end: %v", err)
 	}
 	if !strings.Contains(string(good), "blob f32 sha256:") || strings.Count(string(good), "\nblob ") != 2 {
@@ -97,18 +97,19 @@ func TestFileErrors(t *testing.T) {
 	dir := t.TempDir()
 	g := &ir.Graph{Name: "g"}
 	for _, path := range []string{filepath.Join(dir, "none", "g.lathe"), filepath.Join(dir, "g.txt", "g.lathe")} {
-		if err := Save(path, g); diag.CodeOf(err) != codeFile || strings.Contains(err.Error(), ".lathe-") {
+		if err := Save(path, g); diag.CodeOf(err) != diag.GraphFile || strings.Contains(err.Error(), ".lathe-") {
 			t.Errorf("Save(%s): %v", path, err)
 		}
 	}
-	if err := Save(dir, g); diag.CodeOf(err) != codeFile {
+	if err := Save(dir, g); diag.CodeOf(err) != diag.GraphFile {
 		t.Errorf("a folder is replaced: %v", err)
 	}
 	empty := filepath.Join(dir, "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, code := range map[string]string{filepath.Join(dir, "none"): codeFile, dir: codeFile, empty: codeSyntax} {
+	for path, code := range map[string]diag.Code{filepath.Join(dir, "none"): diag.GraphFile, dir: diag.GraphFile,
+		empty: diag.GraphSyntax} {
 		if _, err := Read(path); diag.CodeOf(err) != code {
 			t.Errorf("Read(%s): %v", path, err)
 		}
@@ -151,13 +152,13 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
-	if _, err := Format(put("bad.txt", []byte("lathe"))); diag.CodeOf(err) != codeSyntax {
+	if _, err := Format(put("bad.txt", []byte("lathe"))); diag.CodeOf(err) != diag.GraphSyntax {
 		t.Errorf("bad.txt: %v", err)
 	}
-	if _, err := Format(put("bad.lathe", packed(t)[:200])); diag.CodeOf(err) != codeDamaged {
+	if _, err := Format(put("bad.lathe", packed(t)[:200])); diag.CodeOf(err) != diag.GraphDamaged {
 		t.Errorf("bad.lathe: %v", err)
 	}
-	if _, err := Format(dir); diag.CodeOf(err) != codeFile {
+	if _, err := Format(dir); diag.CodeOf(err) != diag.GraphFile {
 		t.Errorf("folder: %v", err)
 	}
 }

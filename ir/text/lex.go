@@ -84,11 +84,11 @@ func (l *lexer) expect(k kind, what string) (token, error) {
 func (l *lexer) unexpected(t token, what string) error {
 	switch {
 	case t.kind == tokBad:
-		return l.fail(t, codeSyntax, "%s", t.text)
+		return l.fail(t, diag.GraphSyntax, "%s", t.text)
 	case t.kind == tokEnd:
-		return l.fail(t, codeSyntax, "the text ends where %s is expected", what)
+		return l.fail(t, diag.GraphSyntax, "the text ends where %s is expected", what)
 	}
-	return l.fail(t, codeSyntax, "found %s where %s is expected", shown(l.src[t.pos:l.pos]), what)
+	return l.fail(t, diag.GraphSyntax, "found %s where %s is expected", shown(l.src[t.pos:l.pos]), what)
 }
 
 // shown quotes a piece of the text in bounded length.
@@ -101,7 +101,7 @@ func shown(s string) string {
 }
 
 // fail makes an error at a token: name:line:column.
-func (l *lexer) fail(t token, code, msg string, args ...any) *diag.Error {
+func (l *lexer) fail(t token, code diag.Code, msg string, args ...any) *diag.Error {
 	return diag.New(code, l.place(t.pos), msg, args...)
 }
 

@@ -86,7 +86,7 @@ func (p *parser) head() error {
 	if t, err := p.lex.expect(tokWord, "a version"); err != nil {
 		return err
 	} else if t.text != "1" {
-		return p.lex.fail(t, codeSyntax, "version %s of the text form is not known, 1 is", t.text)
+		return p.lex.fail(t, diag.GraphSyntax, "version %s of the text form is not known, 1 is", t.text)
 	}
 	if _, err := p.lex.want("graph"); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (p *parser) head() error {
 	}
 	i := slices.Index(words, stage.text)
 	if i < 0 {
-		return p.hint(p.lex.fail(stage, codeValue, "%q is not a stage", stage.text), stage.text, words)
+		return p.hint(p.lex.fail(stage, diag.GraphValue, "%q is not a stage", stage.text), stage.text, words)
 	}
 	p.g.Stage = ir.Stage(i)
 	return p.inputs()
@@ -128,7 +128,7 @@ func (p *parser) inputs() error {
 			return err
 		}
 		if p.in[t.text] != nil {
-			return p.lex.fail(t, codeTwice, "input %s is listed twice", shown(t.text))
+			return p.lex.fail(t, diag.GraphNameTwice, "input %s is listed twice", shown(t.text))
 		}
 		p.in[t.text] = &ir.Node{Name: t.text}
 		p.g.In = append(p.g.In, p.in[t.text])
@@ -161,7 +161,7 @@ func (p *parser) node() error {
 		return err
 	}
 	if p.nodes[t.text] != nil {
-		return p.lex.fail(t, codeTwice, "%s is defined twice", shown(t.text))
+		return p.lex.fail(t, diag.GraphNameTwice, "%s is defined twice", shown(t.text))
 	}
 	n := p.in[t.text]
 	if n == nil {
@@ -175,7 +175,7 @@ func (p *parser) node() error {
 		return err
 	}
 	if n.Op = op.Find(name.text); n.Op == nil {
-		return p.hint(p.lex.fail(name, codeOp, "unknown operation %s", shown(name.text)), name.text, op.Names())
+		return p.hint(p.lex.fail(name, diag.UnknownOp, "unknown operation %s", shown(name.text)), name.text, op.Names())
 	}
 	if err := p.args(n); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (p *parser) read() (*ir.Node, error) {
 	for _, n := range p.g.Nodes[:cap(names)] {
 		names = append(names, n.Name)
 	}
-	return nil, p.hint(p.lex.fail(t, codeUndefined, "no node above is called %s", shown(t.text)), t.text, names)
+	return nil, p.hint(p.lex.fail(t, diag.GraphUndefined, "no node above is called %s", shown(t.text)), t.text, names)
 }
 
 // attrs reads {name = value, ...} into the struct that the operation declares.
@@ -261,10 +261,10 @@ func (p *parser) members(v reflect.Value) error {
 			for _, f := range all {
 				names = append(names, f.name)
 			}
-			return p.hint(p.lex.fail(t, codeField, "unknown field %s", shown(t.text)), t.text, names)
+			return p.hint(p.lex.fail(t, diag.GraphAttribute, "unknown field %s", shown(t.text)), t.text, names)
 		}
 		if seen[i] {
-			return p.lex.fail(t, codeField, "%s is given twice", t.text)
+			return p.lex.fail(t, diag.GraphAttribute, "%s is given twice", t.text)
 		}
 		seen[i] = true
 		if _, err := p.lex.want("="); err != nil {
@@ -303,7 +303,7 @@ func (p *parser) outputs() error {
 	for first := true; first || p.lex.take(","); first = false {
 		t := p.lex.step()
 		if t.kind != tokWord && t.kind != tokString {
-			return p.lex.fail(t, codeSyntax, "the name of an output is expected")
+			return p.lex.fail(t, diag.GraphSyntax, "the name of an output is expected")
 		}
 		if _, err := p.lex.want("="); err != nil {
 			return err
@@ -346,13 +346,13 @@ func (p *parser) section() error {
 		}
 		line, err := base64.StdEncoding.DecodeString(t.text)
 		if err != nil {
-			return p.lex.fail(t, codeData, "the text in quotes is not base64")
+			return p.lex.fail(t, diag.GraphData, "the text in quotes is not base64")
 		}
 		bytes = append(bytes, line...)
 	}
 	b := &ir.Blob{DType: dtype, Bytes: bytes}
 	if len(bytes)%dtype.Size() != 0 || b.Digest() != digest.text {
-		return p.lex.fail(digest, codeData, "the data do not fit their digest")
+		return p.lex.fail(digest, diag.GraphData, "the data do not fit their digest")
 	}
 	p.blobs[digest.text] = b
 	return nil

@@ -65,16 +65,16 @@ func (p *parser) typ(n *ir.Node) error {
 		return err
 	}
 	if n.Type.Shape, err = shapeOf(t.text); err != nil {
-		return p.lex.fail(t, codeType, "%s is not a shape: it looks like 1x8x8, or scalar", shown(t.text))
+		return p.lex.fail(t, diag.GraphShape, "%s is not a shape: it looks like 1x8x8, or scalar", shown(t.text))
 	}
 	if err := ir.CheckShape(n.Type.Shape); err != nil {
-		return p.lex.fail(t, codeType, "%v", err)
+		return p.lex.fail(t, diag.GraphShape, "%v", err)
 	}
 	f := p.lex.rest(" \t\r\n")
 	name, scales, found := strings.Cut(f.text, "{")
 	if name != "?" {
 		if n.Type.Format, err = format.Parse(name); err != nil {
-			return diag.At(err, codeType, p.lex.place(f.pos))
+			return diag.At(err, diag.GraphShape, p.lex.place(f.pos))
 		}
 	}
 	if !found {
@@ -85,7 +85,7 @@ func (p *parser) typ(n *ir.Node) error {
 	for _, s := range strings.Split(scales, ",") {
 		v, err := strconv.ParseFloat(s, 32)
 		if (err != nil || !ok || math.IsNaN(v)) && scales != "" {
-			return p.lex.fail(f, codeType, "%s is not a list of scales", shown(scales))
+			return p.lex.fail(f, diag.GraphShape, "%s is not a list of scales", shown(scales))
 		}
 		if scales != "" {
 			n.Type.Scales = append(n.Type.Scales, float32(v))
@@ -118,7 +118,7 @@ func (p *parser) dtypeAndDigest() (ir.DType, token, error) {
 		return "", t, err
 	}
 	if ir.DType(t.text).Size() == 0 {
-		return "", t, p.lex.fail(t, codeValue, "%s is not an element type such as f32 or i8", shown(t.text))
+		return "", t, p.lex.fail(t, diag.GraphValue, "%s is not an element type such as f32 or i8", shown(t.text))
 	}
 	digest, err := p.digest()
 	return ir.DType(t.text), digest, err
@@ -137,7 +137,7 @@ func (p *parser) digest() (token, error) {
 		return t, err
 	}
 	if len(hex.text) != 64 || strings.Trim(hex.text, "0123456789abcdef") != "" {
-		return t, p.lex.fail(hex, codeValue, "%s is not a digest of 64 hexadecimal digits", shown(hex.text))
+		return t, p.lex.fail(hex, diag.GraphValue, "%s is not a digest of 64 hexadecimal digits", shown(hex.text))
 	}
 	return token{tokWord, "sha256:" + hex.text, t.pos}, nil
 }
@@ -160,7 +160,7 @@ func (p *parser) elements(d ir.DType) (*ir.Blob, error) {
 		}
 		bits, ok := element(d, t.text)
 		if !ok {
-			return nil, p.lex.fail(t, codeValue, "%s is not an element of type %s", shown(t.text), d)
+			return nil, p.lex.fail(t, diag.GraphValue, "%s is not an element of type %s", shown(t.text), d)
 		}
 		b.Bytes = append(b.Bytes, binary.LittleEndian.AppendUint64(nil, bits)[:d.Size()]...)
 	}
@@ -199,17 +199,18 @@ func (p *parser) resolve() error {
 			p.absent[b] = c.digest.text
 		}
 		if b == nil {
-			return p.lex.fail(c.digest, codeData, "the data of constant %s are not in the text", shown(c.n.Name)).
+			return p.lex.fail(c.digest, diag.GraphData, "the data of constant %s are not in the text", shown(c.n.Name)).
 				WithHint("large constants stand only in .lathe files")
 		}
 		if b.DType != c.dtype {
-			return p.lex.fail(c.digest, codeData, "the data of constant %s are %s, not %s", shown(c.n.Name), b.DType, c.dtype)
+			return p.lex.fail(c.digest, diag.GraphData, "the data of constant %s are %s, not %s", shown(c.n.Name), b.DType,
+				c.dtype)
 		}
 		c.n.Attrs.(*ir.Const).Data = b
 	}
 	for _, n := range p.g.In {
 		if n.Op == nil {
-			return p.lex.fail(token{}, codeUndefined, "input %s has no node", shown(n.Name))
+			return p.lex.fail(token{}, diag.GraphUndefined, "input %s has no node", shown(n.Name))
 		}
 	}
 	return nil

@@ -40,39 +40,43 @@ func TestSmall(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	for _, c := range [...]struct{ name, old, new, code, where string }{
-		{"no head", "lathe 1\n", "", codeSyntax, ":1:1"},
-		{"version", "lathe 1", "lathe 2", codeSyntax, ":1:7"},
-		{"stage", "float(", "folat(", codeValue, "did you mean float?"},
-		{"input twice", "(%x)", "(%x, %x)", codeTwice, ":2:24"},
-		{"input without node", "(%x)", "(%x, %z)", codeUndefined, `"z"`},
-		{"operation", "leaky_relu", "leaky_rel", codeOp, "did you mean leaky_relu?"},
-		{"undefined", "(%0)", "(%00)", codeUndefined, ":6:19"},
-		{"defined twice", "%r =", "%x =", codeTwice, ":6:3"},
-		{"attribute", "alpha", "alhpa", codeField, "did you mean alpha?"},
-		{"attribute twice", "alpha = 0.1", "alpha = 0.1, alpha = 1", codeField, "twice"},
-		{"attribute value", "= 0.1", "= x", codeValue, "float32"},
-		{"attribute range", "= 0.1", "= 1e39", codeValue, ":6:32"},
-		{"hardware", "in_lanes", "in_lane", codeField, "did you mean in_lanes?"},
-		{"style", "= fold", "= folded", codeValue, "fold or unroll"},
-		{"truth", "known = true", "known = 2", codeValue, "bool"},
-		{"truth letter", "known = true", "known = t", codeValue, "bool"},
-		{"shape", "1x2 fp32 hw", "1y2 fp32 hw", codeType, ":5:25"},
-		{"shape size", "1x2 fp32 hw", "99999999x99999999 fp32 hw", codeType, "2^33"},
+	for _, c := range [...]struct {
+		name, old, new string
+		code           diag.Code
+		where          string
+	}{
+		{"no head", "lathe 1\n", "", diag.GraphSyntax, ":1:1"},
+		{"version", "lathe 1", "lathe 2", diag.GraphSyntax, ":1:7"},
+		{"stage", "float(", "folat(", diag.GraphValue, "did you mean float?"},
+		{"input twice", "(%x)", "(%x, %x)", diag.GraphNameTwice, ":2:24"},
+		{"input without node", "(%x)", "(%x, %z)", diag.GraphUndefined, `"z"`},
+		{"operation", "leaky_relu", "leaky_rel", diag.UnknownOp, "did you mean leaky_relu?"},
+		{"undefined", "(%0)", "(%00)", diag.GraphUndefined, ":6:19"},
+		{"defined twice", "%r =", "%x =", diag.GraphNameTwice, ":6:3"},
+		{"attribute", "alpha", "alhpa", diag.GraphAttribute, "did you mean alpha?"},
+		{"attribute twice", "alpha = 0.1", "alpha = 0.1, alpha = 1", diag.GraphAttribute, "twice"},
+		{"attribute value", "= 0.1", "= x", diag.GraphValue, "float32"},
+		{"attribute range", "= 0.1", "= 1e39", diag.GraphValue, ":6:32"},
+		{"hardware", "in_lanes", "in_lane", diag.GraphAttribute, "did you mean in_lanes?"},
+		{"style", "= fold", "= folded", diag.GraphValue, "fold or unroll"},
+		{"truth", "known = true", "known = 2", diag.GraphValue, "bool"},
+		{"truth letter", "known = true", "known = t", diag.GraphValue, "bool"},
+		{"shape", "1x2 fp32 hw", "1y2 fp32 hw", diag.GraphShape, ":5:25"},
+		{"shape size", "1x2 fp32 hw", "99999999x99999999 fp32 hw", diag.GraphShape, "2^33"},
 		{"format", "fp32 hw", "fp23 hw", "L0502", ":5:29"},
-		{"scales", "fp32 hw", "fp32{1,x} hw", codeType, "list of scales"},
-		{"element", "-0.5", "minus", codeValue, ":4:30"},
-		{"element type", "data = f32", "data = f33", codeSyntax, "element type"},
-		{"missing data", "[1, -0.5, 2, 0.25]", "sha256:" + strings.Repeat("0", 64), codeData, ".lathe"},
-		{"short digest", "[1, -0.5, 2, 0.25]", "sha256:00", codeValue, "64"},
-		{"string", `"m.onnx: x (input)"`, `"m.onnx`, codeSyntax, "does not end"},
-		{"name", "%r =", "% =", codeSyntax, "name is missing"},
-		{"cut off", "  return", "", codeSyntax, ":7:"},
-		{"behind the end", "%0\n}\n", "%0\n}\ngraph\n", codeSyntax, "data"},
-		{"output of nothing", "%0\n}", "%q\n}", codeUndefined, ":8:13"},
-		{"output name", "y = %r", "%y = %r", codeSyntax, ":7:10"},
-		{"perm", "perm [0, 1]", "perm [0, a]", codeValue, "int"},
-		{"bad character", "(%x, %w)", "(%x; %w)", codeSyntax, `";"`},
+		{"scales", "fp32 hw", "fp32{1,x} hw", diag.GraphShape, "list of scales"},
+		{"element", "-0.5", "minus", diag.GraphValue, ":4:30"},
+		{"element type", "data = f32", "data = f33", diag.GraphSyntax, "element type"},
+		{"missing data", "[1, -0.5, 2, 0.25]", "sha256:" + strings.Repeat("0", 64), diag.GraphData, ".lathe"},
+		{"short digest", "[1, -0.5, 2, 0.25]", "sha256:00", diag.GraphValue, "64"},
+		{"string", `"m.onnx: x (input)"`, `"m.onnx`, diag.GraphSyntax, "does not end"},
+		{"name", "%r =", "% =", diag.GraphSyntax, "name is missing"},
+		{"cut off", "  return", "", diag.GraphSyntax, ":7:"},
+		{"behind the end", "%0\n}\n", "%0\n}\ngraph\n", diag.GraphSyntax, "data"},
+		{"output of nothing", "%0\n}", "%q\n}", diag.GraphUndefined, ":8:13"},
+		{"output name", "y = %r", "%y = %r", diag.GraphSyntax, ":7:10"},
+		{"perm", "perm [0, 1]", "perm [0, a]", diag.GraphValue, "int"},
+		{"bad character", "(%x, %w)", "(%x; %w)", diag.GraphSyntax, `";"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(small, c.old) {
@@ -101,7 +105,7 @@ func TestDataSection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{{`"AAAA`, `"BAAA`}, {`"AAAA`, `"A*AA`}, {"data f32", "data f64"}} {
-		if _, err := Parse("small.txt", strings.Replace(src, c[0], c[1], 1), nil); diag.CodeOf(err) != codeData {
+		if _, err := Parse("small.txt", strings.Replace(src, c[0], c[1], 1), nil); diag.CodeOf(err) != diag.GraphData {
 			t.Errorf("%v: %v", c, err)
 		}
 	}

@@ -25,20 +25,6 @@ import (
 	"lathe/ir"
 )
 
-// The error codes of the text form and of graph files.
-const (
-	codeSyntax    = "L0320" // the text does not follow the grammar
-	codeOp        = "L0321" // unknown operation
-	codeUndefined = "L0322" // a node is read that does not stand above
-	codeField     = "L0323" // unknown attribute, or one that is given twice
-	codeValue     = "L0324" // a value of the wrong kind, or out of range
-	codeType      = "L0325" // a shape or a format is wrong
-	codeData      = "L0326" // the data of a constant are missing or do not fit their digest
-	codeTwice     = "L0327" // a name is defined twice
-	codeFile      = "L0328" // the file cannot be read or written
-	codeDamaged   = "L0329" // the file is cut off or damaged
-)
-
 // version heads every text; fileMark heads every file of Save.
 const (
 	version  = "lathe 1\n"

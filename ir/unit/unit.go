@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/target"
 	"lathe/rtl"
@@ -102,8 +103,9 @@ func (c *Cache) plan(n *ir.Node) *planned {
 			p.unit, p.err = unitOf(n)
 		}
 		if turns := len(n.InTurns()); turns > 1 && p.err == nil && !inSets(p.unit) {
-			p.unit, p.err = nil, n.Errorf("L0434", "%s (node %q) has other constants in each of %d layers, and no unit in this "+
-				"version that they can share", n.Op.Name, n.Name, turns).WithHint("take layers = \"loop\" out of the plan")
+			p.unit, p.err = nil, n.Errorf(diag.NothingToShare,
+				"%s (node %q) has other constants in each of %d layers, and no unit in this "+
+					"version that they can share", n.Op.Name, n.Name, turns).WithHint("take layers = \"loop\" out of the plan")
 		}
 	})
 	return p

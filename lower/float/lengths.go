@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/lower/pass"
@@ -45,7 +46,7 @@ func WithLengths(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 				Pos: "lengths: " + LengthsMask + " (input)"}
 		}
 		if !slices.Equal(mask.Type.Shape, []int{n.Type.Shape[0], n.Type.Shape[3]}) {
-			return nil, n.Errorf("L0437", "attention to %d keys and to %d: frames have one length", n.Type.Shape[3],
+			return nil, n.Errorf(diag.FixedLength, "attention to %d keys and to %d: frames have one length", n.Type.Shape[3],
 				mask.Type.Shape[1])
 		}
 		n.Args = append(n.Args, mask)

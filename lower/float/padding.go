@@ -91,8 +91,9 @@ func RefusePadding(g *ir.Graph, samples []ref.Sample) error {
 func Padding(n *ir.Node, values []float32) *diag.Error {
 	for _, never := range n.Attrs.(*ir.Input).Without {
 		if i := slices.Index(values, float32(never)); i >= 0 {
-			return n.Errorf("L0916", "id %d, which is padding, at element %d of input %q: positions in hardware are those of "+
-				"sequences without padding", never, i%n.Type.Elems(), n.Name).
+			return n.Errorf(diag.PaddedIds,
+				"id %d, which is padding, at element %d of input %q: positions in hardware are those of "+
+					"sequences without padding", never, i%n.Type.Elems(), n.Name).
 				WithHint("take samples that are as long as the model, or export it for a shorter sequence; without --plan and " +
 					"--calibrate the model runs as it is")
 		}

@@ -75,8 +75,9 @@ func refuseValues(g *ir.Graph) error {
 			if t := &n.Op.Traits; i == 0 || !varies[a] || !t.Weighted && !t.PerChannel && !t.Gains && !t.Angles {
 				continue
 			}
-			errs = append(errs, n.Errorf("L0315", "argument %d of %s (node %q) is computed from inputs (%q); in hardware it is "+
-				"a constant", i, n.Op.Name, n.Name, a.Name).
+			errs = append(errs, n.Errorf(diag.ArgumentNotConstant,
+				"argument %d of %s (node %q) is computed from inputs (%q); in hardware it is "+
+					"a constant", i, n.Op.Name, n.Name, a.Name).
 				WithHint("--bind F.npz makes constants of inputs, or stay in float"))
 		}
 	}
@@ -140,7 +141,7 @@ func refuseWhole(imported *ir.Graph) error {
 	if file == "" {
 		file = g.Name
 	}
-	e := diag.New("L0337", file, "%d operations in %d nodes have no form in hardware", len(kinds), nodes)
+	e := diag.New(diag.NoWholeHardware, file, "%d operations in %d nodes have no form in hardware", len(kinds), nodes)
 	e.Notes = notesOf(kinds[:min(len(kinds), maxKinds)])
 	if more := len(kinds) - maxKinds; more > 0 {
 		e = e.WithNote("and %d more", more)

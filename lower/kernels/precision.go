@@ -24,13 +24,13 @@ type Precision struct {
 // and for weights whose values act does not hold.
 func ParsePrecision(act, weight string) (p Precision, err error) {
 	if p.Act, err = format.Parse(act); err != nil || !format.IsFloat(p.Act) {
-		return p, diag.New("L0101", "", "--act %s: not among fp32, bf16 and f16", act)
+		return p, diag.New(diag.Usage, "", "--act %s: not among fp32, bf16 and f16", act)
 	}
 	if p.Weight, err = format.Parse(weight); err != nil || !format.IsFloat(p.Weight) && p.Weight != format.MXInt8 {
-		return p, diag.New("L0101", "", "--weight %s: not among fp32, bf16, f16 and mxint8", weight)
+		return p, diag.New(diag.Usage, "", "--weight %s: not among fp32, bf16, f16 and mxint8", weight)
 	}
 	if p.Weight == format.MXInt8 && p.Act == format.F16 {
-		return p, diag.New("L0101", "", "--weight mxint8 --act f16: f16 does not hold all values of mxint8").
+		return p, diag.New(diag.Usage, "", "--weight mxint8 --act f16: f16 does not hold all values of mxint8").
 			WithHint("--act bf16 does")
 	}
 	return p, nil
@@ -42,14 +42,14 @@ func (p Precision) WithCache(name string) (Precision, error) {
 	f, err := format.Parse(name)
 	switch {
 	case err != nil || f != format.MXInt8 && !format.IsFloat(f):
-		return p, diag.New("L0101", "", "--kv %s: not among fp32, bf16, f16 and mxint8", name)
+		return p, diag.New(diag.Usage, "", "--kv %s: not among fp32, bf16, f16 and mxint8", name)
 	case f == p.Act:
 		p.Cache = nil
 	case f != format.MXInt8:
-		return p, diag.New("L0101", "", "--kv %s: floats are kept as computed values, in %s", f, p.Act).
+		return p, diag.New(diag.Usage, "", "--kv %s: floats are kept as computed values, in %s", f, p.Act).
 			WithHint("--act %s --kv %s, or --kv mxint8", f, f)
 	case p.Act != format.BF16:
-		return p, diag.New("L0101", "", "--kv mxint8 --act %s: attention over mxint8 computes in bf16", p.Act).
+		return p, diag.New(diag.Usage, "", "--kv mxint8 --act %s: attention over mxint8 computes in bf16", p.Act).
 			WithHint("--act bf16")
 	default:
 		p.Cache = f
@@ -65,7 +65,8 @@ func (p Precision) Halved() bool {
 // Apply is a float graph with its values in precision p. Error L0411 for quantized graphs.
 func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 	if g.Stage != ir.StageFloat {
-		return nil, diag.New("L0411", g.Name, "the graph is %s already; only values of float graphs become %s", g.Stage,
+		return nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; only values of float graphs become %s",
+			g.Stage,
 			p.Act)
 	}
 	g = g.Clone()
@@ -113,7 +114,7 @@ func (p Precision) narrow(n *ir.Node) error {
 		if t := (ir.Type{Shape: n.Type.Shape, Format: format.MXInt8}); len(t.Shape) == 2 {
 			values, err := ir.EncodeFloats(t, c.Data.Floats()).Decode()
 			if err != nil {
-				return n.Errorf("L0301", "%v", err)
+				return n.Errorf(diag.ConstantData, "%v", err)
 			}
 			rounded := make([]float32, len(values))
 			for i, v := range values {

@@ -68,7 +68,7 @@ func (b *Blocks) agree() error {
 
 // refuse says that no layers can share units.
 func refuse(g *ir.Graph, miss error) error {
-	e := diag.New("L0434", g.Name, `layers = "loop": no two layers in a row are alike`)
+	e := diag.New(diag.NothingToShare, g.Name, `layers = "loop": no two layers in a row are alike`)
 	if d, ok := miss.(*diag.Error); ok {
 		e = e.WithNote("what comes closest differs here: %s", d.Msg)
 	}

@@ -84,7 +84,7 @@ func Run[S any](r *Runner, s S, p Pipeline[S], g *ir.Graph) error {
 		}
 		report := Ran{Name: pass.Name, Effect: pass.Effect, Time: r.now() - start}
 		if err := g.Check(); err != nil {
-			if diag.CodeOf(err) == "L0319" { // sound, and too large: what a composite stands for, such as scores
+			if diag.CodeOf(err) == diag.ValueTooLarge { // sound, and too large: what a composite stands for, such as scores
 				return err
 			}
 			return broken(pass.Promise, g, "leaves a graph that breaks the rules").WithNote("%v", err)
@@ -114,7 +114,7 @@ func (r *Runner) now() time.Duration {
 
 // broken reports a fault of Lathe itself.
 func broken(p Promise, g *ir.Graph, msg string, args ...any) *diag.Error {
-	e := diag.New("L0405", g.Name, "pass %s %s", p.Name, fmt.Sprintf(msg, args...))
+	e := diag.New(diag.PassFault, g.Name, "pass %s %s", p.Name, fmt.Sprintf(msg, args...))
 	return e.WithHint("this is a fault of Lathe: report the model, the plan and this message")
 }
 

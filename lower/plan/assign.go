@@ -89,7 +89,7 @@ func ParseFormats(text string) ([]string, error) {
 			fmt.Sscan(item[m[4]:m[5]], &to)
 			list = nil
 			if from > to {
-				return nil, diag.New("L0101", "", "--formats %s: %d..%d holds no width", item, from, to)
+				return nil, diag.New(diag.Usage, "", "--formats %s: %d..%d holds no width", item, from, to)
 			}
 			for w := from; w <= to; w++ {
 				list = append(list, fmt.Sprintf("%s%d%s", item[:m[0]], w, item[m[1]:]))

@@ -28,7 +28,7 @@ func (p *Plan) CheckEnds(g *ir.Graph) error {
 				return
 			}
 		}
-		e := diag.New("L0403", g.Name, "the model has no %s %q", kind, name).WithNote("set by %s", from)
+		e := diag.New(diag.UnknownEndpoint, g.Name, "the model has no %s %q", kind, name).WithNote("set by %s", from)
 		errs = append(errs, Nearest(e, name, known))
 	}
 	for _, in := range p.Inputs {

@@ -131,7 +131,7 @@ func decodeFile(name string, data []byte) (*file, *lines, error) {
 			continue // one message a key, and none for what stands in an unknown table
 		}
 		seen[key.String()] = true
-		e := diag.New("L0401", at.anywhere(key), "unknown key %q in the plan", key.String())
+		e := diag.New(diag.PlanKey, at.anywhere(key), "unknown key %q in the plan", key.String())
 		known := knownKeys(key[:len(key)-1])
 		if near := diag.Nearest(key[len(key)-1], known); near != "" {
 			e = e.WithHint("did you mean %q?", near)
@@ -174,13 +174,13 @@ func kindOf(t string) string {
 func tomlError(name string, err error) error {
 	m := tomlMessage.FindStringSubmatch(err.Error())
 	if m == nil {
-		return diag.New("L0401", name, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+		return diag.New(diag.PlanKey, name, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	msg := wrongType.ReplaceAllStringFunc(strings.TrimSuffix(m[3], "."), func(s string) string {
 		t := wrongType.FindStringSubmatch(s)
 		return kindOf(t[1]+t[4]) + " where " + kindOf(t[2]+t[3]) + " is needed"
 	})
-	e := diag.New("L0401", name+":"+m[1], "%s", msg)
+	e := diag.New(diag.PlanKey, name+":"+m[1], "%s", msg)
 	if m[2] != "" {
 		e.Msg = m[2] + ": " + msg
 	}

@@ -171,7 +171,7 @@ func (p *parser) images(f *file, out *Fold) {
 	case *k < 1 || *k > mostImages:
 		p.fail("fold.images", "images = %d lies outside 1..%d", *k, mostImages)
 	case out.Layers != "loop":
-		e := diag.New("L0416", p.at.pos("fold.images"), `fold.images: only layers = "loop" uses it`)
+		e := diag.New(diag.UnusedFoldKey, p.at.pos("fold.images"), `fold.images: only layers = "loop" uses it`)
 		p.errs = append(p.errs, e.WithHint(`set layers = "loop" beside it, or leave it out`))
 	case *k > 1 && f.Sequence.Decode != nil && *f.Sequence.Decode:
 		p.fail("fold.images", "images = %d: a decoder takes one sequence at a time", *k).Hint = "leave it out"
@@ -182,7 +182,7 @@ func (p *parser) images(f *file, out *Fold) {
 // balanceOnly refuses a key that no other mode reads: it would be a promise that nobody keeps.
 func (p *parser) balanceOnly(mode, table, key string, given bool) {
 	if mode != "balance" && given {
-		e := diag.New("L0416", p.at.pos(table+"."+key), `%s: only mode = "balance" uses it`, key)
+		e := diag.New(diag.UnusedFoldKey, p.at.pos(table+"."+key), `%s: only mode = "balance" uses it`, key)
 		p.errs = append(p.errs, e.WithHint(`set mode = "balance" in [fold], or leave it out`))
 	}
 }

@@ -67,7 +67,7 @@ func (f *file) plan(name string, at *lines) (*Plan, error) {
 }
 
 func (p *parser) fail(path, msg string, args ...any) *diag.Error {
-	e := diag.New("L0402", p.at.pos(path), msg, args...)
+	e := diag.New(diag.PlanValue, p.at.pos(path), msg, args...)
 	p.errs = append(p.errs, e)
 	return e
 }
@@ -91,7 +91,7 @@ func (p *parser) word(path string, text *string, words []string) int {
 
 // add takes an error of another package, at the line of path.
 func (p *parser) add(err error, path string) {
-	p.errs = p.errs.Add(err, "L0402", p.at.pos(path))
+	p.errs = p.errs.Add(err, diag.PlanValue, p.at.pos(path))
 }
 
 func (p *parser) quantize(f *file, q *Quantize) {

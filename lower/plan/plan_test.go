@@ -187,7 +187,7 @@ func TestPlanErrors(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if e.Code != c.code || e.Pos != c.pos || !strings.Contains(e.Error(), c.part) {
+		if string(e.Code) != c.code || e.Pos != c.pos || !strings.Contains(e.Error(), c.part) {
 			t.Errorf("%q:\n%v\nwant %s at %s with %q", c.text, e, c.code, c.pos, c.part)
 		}
 	}

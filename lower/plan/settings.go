@@ -83,7 +83,7 @@ func (o *overlay) apply(set Settings) error {
 // bits sets the formats of data and weights, and of biases where the file does not.
 func (o *overlay) bits(w int) error {
 	if w < leastBits || w > mostBits {
-		return diag.New("L0402", "--bits", "%d bits for data and weights lie outside %d..%d", w, leastBits, mostBits)
+		return diag.New(diag.PlanValue, "--bits", "%d bits for data and weights lie outside %d..%d", w, leastBits, mostBits)
 	}
 	q := &o.file.Quantize
 	text, wide := fmt.Sprintf("fixed(%d)", w), fmt.Sprintf("fixed(%d)", 2*w)

@@ -35,7 +35,7 @@ func refuseFloat(s *stage, g *ir.Graph) error {
 		if said[n.Op] && alike[n.Op] > maxAlike {
 			continue
 		}
-		e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
+		e := n.Errorf(diag.NoIntegerForm, "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
 		if n.Op.Traits.RoundsOnce {
 			e = e.WithNote("the operations that it consists of would each round, and lose small values")
 		}

@@ -35,7 +35,7 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 	var errs diag.List
 	for name := range c.Samples {
 		if !slices.Contains(names, name) {
-			e := diag.New("L0403", g.Name, "calibration data for %q, which is not an input of the model", name)
+			e := diag.New(diag.UnknownEndpoint, g.Name, "calibration data for %q, which is not an input of the model", name)
 			errs = append(errs, plan.Nearest(e, name, names))
 		}
 	}
@@ -47,7 +47,8 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 			samples = make([]ref.Sample, len(list))
 		}
 		if len(list) == 0 || len(list) != len(samples) {
-			errs = append(errs, n.Errorf("L0404", "%d calibration samples for input %q, %d for input %q", len(list), n.Name,
+			errs = append(errs, n.Errorf(diag.CalibrationData, "%d calibration samples for input %q, %d for input %q",
+				len(list), n.Name,
 				len(samples), names[0]).WithHint("give every input as many samples"))
 			continue
 		}
@@ -63,7 +64,8 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 		}
 	}
 	if len(errs) == 0 && c.Labels != nil && len(c.Labels) != len(samples) {
-		errs = append(errs, diag.New("L0404", g.Name, "%d labels for %d calibration samples", len(c.Labels), len(samples)).
+		errs = append(errs, diag.New(diag.CalibrationData, g.Name, "%d labels for %d calibration samples", len(c.Labels),
+			len(samples)).
 			WithHint("give every sample its label"))
 	}
 	return samples, errs.Err()
@@ -81,12 +83,13 @@ func asFloats(t *ir.Tensor) *ir.Tensor {
 // usable checks sample i of input n.
 func usable(n *ir.Node, i int, t *ir.Tensor) *diag.Error {
 	if !t.Type.IsFloat() || !slices.Equal(t.Type.Shape, n.Type.Shape) {
-		return n.Errorf("L0404", "calibration sample %d of input %q has shape %s, the model takes %s", i, n.Name,
+		return n.Errorf(diag.CalibrationData, "calibration sample %d of input %q has shape %s, the model takes %s", i, n.Name,
 			ir.ShapeString(t.Type.Shape), ir.ShapeString(n.Type.Shape)).
 			WithHint("calibration arrays have the shape of the input, after one leading sample axis")
 	}
 	if k := calib.InfiniteAt(t.Floats); k >= 0 {
-		return n.Errorf("L0404", "calibration sample %d of input %q holds %v at element %d", i, n.Name, t.Floats[k], k).
+		return n.Errorf(diag.CalibrationData, "calibration sample %d of input %q holds %v at element %d", i, n.Name,
+			t.Floats[k], k).
 			WithHint("take the sample out of the calibration data, or repair it")
 	}
 	return nil

@@ -138,11 +138,11 @@ func codes(err error) []string {
 	if errors.As(err, &l) {
 		var out []string
 		for _, e := range l {
-			out = append(out, e.Code)
+			out = append(out, string(e.Code))
 		}
 		return out
 	}
-	return []string{diag.CodeOf(err)}
+	return []string{string(diag.CodeOf(err))}
 }
 
 func TestCalibrationErrors(t *testing.T) {
@@ -150,7 +150,7 @@ func TestCalibrationErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(c *Calibration)
-		code   string
+		code   diag.Code
 		part   string
 	}{
 		{"shape", func(c *Calibration) { c.Samples["x"][1] = ir.NewTensor(ir.Float(1, 5)) }, "L0404",

@@ -52,7 +52,8 @@ type stage struct {
 func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o pass.Options) (*ir.Graph, *Report,
 	error) {
 	if g.Stage != ir.StageFloat {
-		return nil, nil, diag.New("L0411", g.Name, "the graph is %s already; only float graphs are quantized", g.Stage)
+		return nil, nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; only float graphs are quantized",
+			g.Stage)
 	}
 	if err := plan.CheckEnds(g); err != nil {
 		return nil, nil, err

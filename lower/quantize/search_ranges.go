@@ -27,12 +27,14 @@ func searchRanges(s *stage, g *ir.Graph) error {
 		return nil
 	}
 	if len(s.labels) == 0 {
-		return diag.New("L0404", s.Plan.File, "calibrate = \"cross-entropy\" needs the classes of the calibration samples").
+		return diag.New(diag.CalibrationData, s.Plan.File,
+			"calibrate = \"cross-entropy\" needs the classes of the calibration samples").
 			WithHint("give --calibrate X.npz --calibrate-labels Y.npy, or calibrate = \"mse\"")
 	}
 	if _, place := float.Places(g.Out[0].Node); place {
-		return g.Out[0].Node.Errorf("L0404", "calibrate = \"cross-entropy\" reads a value for each class, and output %q "+
-			"is the number of one", g.Out[0].Name).WithHint("%s, or calibrate = \"mse\"",
+		return g.Out[0].Node.Errorf(diag.CalibrationData,
+			"calibrate = \"cross-entropy\" reads a value for each class, and output %q "+
+				"is the number of one", g.Out[0].Name).WithHint("%s, or calibrate = \"mse\"",
 			float.EndAt(s.imported, g, g.Out[0].Node))
 	}
 	r := ranger{state: s, graph: g, samples: s.learned(), known: map[string]float64{}}
@@ -148,13 +150,14 @@ func eachLabel(out []ref.Sample, labels [][]int64, f func(x []float64, label int
 		}
 		each := len(labels[i])
 		if each == 0 || len(x)%each != 0 {
-			return diag.New("L0404", "", "%d labels for a calibration sample of which the model computes %d values", each,
+			return diag.New(diag.CalibrationData, "",
+				"%d labels for a calibration sample of which the model computes %d values", each,
 				len(x)).WithHint("give the number of a class, or one for each row of output 0")
 		}
 		n := len(x) / each
 		for k, label := range labels[i] {
 			if label < 0 || label >= int64(n) {
-				return diag.New("L0404", "", "label %d of calibration sample %d is none of %d classes", label, i, n).
+				return diag.New(diag.CalibrationData, "", "label %d of calibration sample %d is none of %d classes", label, i, n).
 					WithHint("classes count from 0 to %d", n-1)
 			}
 			f(x[k*n:(k+1)*n], int(label))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/lower/pass"
 	"lathe/lower/quantize/formats"
@@ -88,7 +89,7 @@ func (w *walk) step() error {
 	}
 	kernel, err := ref.Reading(n, w.known).Kernel()
 	if err != nil {
-		return n.Errorf("L0308", "%v", err)
+		return n.Errorf(diag.OpFormats, "%v", err)
 	}
 	out := make([]*ir.Tensor, len(w.samples))
 	errs := make([]error, len(out))
@@ -102,7 +103,7 @@ func (w *walk) step() error {
 		out[i], errs[i] = kernel(args)
 	})
 	if err := errors.Join(errs...); err != nil {
-		return n.Errorf("L0308", "%v", err)
+		return n.Errorf(diag.OpFormats, "%v", err)
 	}
 	w.values[n] = out
 	for _, a := range n.Args {

@@ -149,7 +149,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		if limit == 0 {
 			room = "needs more than one sample per cycle"
 		}
-		e := n.Errorf("L0455", "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(fps), room,
+		e := n.Errorf(diag.UnreachableRate, "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(fps), room,
 			b.plan.Target.ClockMHz, n.Op.Name, n.Name, pass.Cycles(least))
 		if n.HW.Weights == "stream" {
 			e = e.WithNote("its weights come through %s, %d bits a cycle", memoryPort, n.HW.Port)
@@ -166,7 +166,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", err
 	}
 	if over != "" {
-		e := diag.New("L0456", b.graph.Name, "%s samples a second take %s", plan.TOML(fps), over).
+		e := diag.New(diag.RateOverBudget, b.graph.Name, "%s samples a second take %s", plan.TOML(fps), over).
 			WithNote("set by %s", b.plan.Fold.From)
 		if best, _, err := b.byBudget(); err == nil {
 			ii := best.report.Interval()
@@ -180,8 +180,9 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		if d.bottleneck(ii) == memoryPort {
 			hint = `raise axi_bits of [memory], say weights = "hold" for some layers, or ask for a lower rate`
 		}
-		return nil, "", diag.New("L0455", b.graph.Name, "fps = %s leaves %s per sample; the design found takes %s, "+
-			"at %q", plan.TOML(fps), pass.Cycles(limit), plan.TOML(d.report.Interval()), d.bottleneck(ii)).
+		return nil, "", diag.New(diag.UnreachableRate, b.graph.Name,
+			"fps = %s leaves %s per sample; the design found takes %s, "+
+				"at %q", plan.TOML(fps), pass.Cycles(limit), plan.TOML(d.report.Interval()), d.bottleneck(ii)).
 			WithHint("%s", hint)
 	}
 	proof := "no folding is slower than this"
@@ -248,7 +249,7 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 		return nil, "", err
 	}
 	if over != "" {
-		return nil, "", diag.New("L0457", b.graph.Name, "the slowest folding takes %s", over).
+		return nil, "", diag.New(diag.OverBudget, b.graph.Name, "the slowest folding takes %s", over).
 			WithNote("set by %s", b.plan.Fold.From).WithHint("%s", b.less())
 	}
 	for ; at > 0; at-- {

@@ -172,7 +172,7 @@ func TestBalanceErrors(t *testing.T) {
 }
 
 // wantError demands an error's code and parts of its text.
-func wantError(t *testing.T, err error, code string, parts ...string) {
+func wantError(t *testing.T, err error, code diag.Code, parts ...string) {
 	t.Helper()
 	if diag.CodeOf(err) != code {
 		t.Errorf("%v, want %s", err, code)

@@ -16,19 +16,19 @@ import (
 // several inputs, or ends in a value that does not have as many.
 func DecodeTokens(g *ir.Graph) (int, error) {
 	if len(g.In) > 1 {
-		return 0, g.In[1].Errorf("L0435", "a decoder has one input, the tokens, and %q is another", g.In[1].Name).
+		return 0, g.In[1].Errorf(diag.NoDecoder, "a decoder has one input, the tokens, and %q is another", g.In[1].Name).
 			WithHint("caches stand on the chip, and sequences of any length need no padding that a mask would hide: "+
 				"--model-inputs %s, without --past", g.In[0].Name)
 	}
 	n := g.In[0].Type.Tokens()
 	if n < 2 {
-		return 0, g.In[0].Errorf("L0435", "input %q is %s: a sequence has at least 2 tokens", g.In[0].Name,
+		return 0, g.In[0].Errorf(diag.NoDecoder, "input %q is %s: a sequence has at least 2 tokens", g.In[0].Name,
 			ir.ShapeString(g.In[0].Type.Shape)).WithHint("choose the most tokens of a sequence: --max-seq 64")
 	}
 	for _, o := range append([]ir.Output{{Name: g.In[0].Name, Node: g.In[0]}}, g.Out...) {
 		beats := o.Node.Type.Elems() / max(o.Node.HW.OutLanes, 1)
 		if got := o.Node.Type.Tokens(); got != n || beats%n != 0 {
-			return 0, o.Node.Errorf("L0435", "%q is %s in %d beats, which are not those of %d tokens", o.Name,
+			return 0, o.Node.Errorf(diag.NoDecoder, "%q is %s in %d beats, which are not those of %d tokens", o.Name,
 				ir.ShapeString(o.Node.Type.Shape), beats, n).
 				WithHint("a decoder gives something for each token: end the model before what joins them (--outputs)")
 		}
@@ -39,7 +39,7 @@ func DecodeTokens(g *ir.Graph) (int, error) {
 			x = x.Args[0]
 		}
 		if x.Op.Traits.Source {
-			return 0, o.Node.Errorf("L0435", "output %q is the input itself, which no unit takes in", o.Name).
+			return 0, o.Node.Errorf(diag.NoDecoder, "output %q is the input itself, which no unit takes in", o.Name).
 				WithHint("leave this output out: --outputs")
 		}
 	}
@@ -52,7 +52,7 @@ func markDecoder(s *stage, g *ir.Graph) error {
 		return nil
 	}
 	if s.plan.Fold.FPS > 0 {
-		return diag.New("L0435", g.Name, "fps counts whole samples, and the tokens of a decoder come when they come").
+		return diag.New(diag.NoDecoder, g.Name, "fps counts whole samples, and the tokens of a decoder come when they come").
 			WithHint("choose lanes by max_lut, max_ff, max_dsp and max_bram, or by [[fold.rule]]")
 	}
 	for _, n := range g.Nodes {
@@ -115,7 +115,8 @@ func cacheOutside(s *stage, g *ir.Graph) error {
 	if m.Cache != "external" || s.plan.Decode {
 		return nil
 	}
-	return diag.New("L0436", g.Name, "cache = \"external\": only decoders have a cache, and this design takes samples").
+	return diag.New(diag.CacheOutside, g.Name,
+		"cache = \"external\": only decoders have a cache, and this design takes samples").
 		WithNote("set by %s", m.CacheFrom).WithHint("make a decoder of the model: --decode, or decode = true in [sequence]")
 }
 

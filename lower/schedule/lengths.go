@@ -15,11 +15,11 @@ func markLengths(s *stage, g *ir.Graph) error {
 		return nil
 	}
 	if s.plan.Fold.Layers == "loop" {
-		return diag.New("L0437", g.Name, "layers = \"loop\" counts the tokens of a frame on their way round").
+		return diag.New(diag.FixedLength, g.Name, "layers = \"loop\" counts the tokens of a frame on their way round").
 			WithHint("leave layers = \"loop\" of [fold] out, or lengths = \"dynamic\" of [sequence]")
 	}
 	if s.plan.Fold.WeightsOutside() {
-		return diag.New("L0437", g.Name, "weights from a memory outside come for whole frames").
+		return diag.New(diag.FixedLength, g.Name, "weights from a memory outside come for whole frames").
 			WithHint("leave weights of [memory] out, or lengths = \"dynamic\" of [sequence]")
 	}
 	mask, input, err := lengthsInputs(g)
@@ -50,28 +50,32 @@ func lengthsInputs(g *ir.Graph) (mask, input *ir.Node, err error) {
 			continue
 		}
 		if len(n.Args) <= at || !n.Args[at].IsInput() || mask != nil && n.Args[at] != mask {
-			return nil, nil, n.Errorf("L0437", "this attention reads no mask of keys that says how long a frame is").
+			return nil, nil, n.Errorf(diag.FixedLength, "this attention reads no mask of keys that says how long a frame is").
 				WithHint("quantize the model with lengths = \"dynamic\" too")
 		}
 		mask = n.Args[at]
 	}
 	if mask == nil {
-		return nil, nil, diag.New("L0437", g.Name, "lengths = \"dynamic\" is for models with attention, and there is none").
+		return nil, nil, diag.New(diag.FixedLength, g.Name,
+			"lengths = \"dynamic\" is for models with attention, and there is none").
 			WithHint("leave lengths out: units without it take tokens one by one")
 	}
 	for _, n := range g.Nodes {
 		if slices.Contains(n.Args, mask) && n.Op.Traits.Mask == 0 {
-			return nil, nil, n.Errorf("L0437", "%s computes with the mask %q, of which only the length of a frame is known",
+			return nil, nil, n.Errorf(diag.FixedLength,
+				"%s computes with the mask %q, of which only the length of a frame is known",
 				n.Op.Name, mask.Name).WithHint("build it for frames of one length: leave lengths = \"dynamic\" out")
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(g.In), func(n *ir.Node) bool { return n == mask })
 	if len(others) != 1 {
-		return nil, nil, others[1].Errorf("L0437", "frames of changing length come in on one input, and %q is a second one",
+		return nil, nil, others[1].Errorf(diag.FixedLength,
+			"frames of changing length come in on one input, and %q is a second one",
 			others[1].Name).WithHint("give it values that never change: --bind, or leave it out: --model-inputs")
 	}
 	if input = others[0]; input.Type.Tokens() != mask.Type.Elems() || mask.Type.Elems() < 2 {
-		return nil, nil, input.Errorf("L0437", "input %q is %s, which is not a row for each of %d tokens", input.Name,
+		return nil, nil, input.Errorf(diag.FixedLength, "input %q is %s, which is not a row for each of %d tokens",
+			input.Name,
 			ir.ShapeString(input.Type.Shape), mask.Type.Elems()).
 			WithHint("frames can change in length where tokens come in one by one: end the model before what joins them")
 	}
@@ -136,7 +140,7 @@ func (l *lengths) axisOf(shape []int) int {
 }
 
 func (l *lengths) refuse(n *ir.Node, what string) *diag.Error {
-	return n.Errorf("L0437", "%s %s, whose length may change", n.Op.Name, what).
+	return n.Errorf(diag.FixedLength, "%s %s, whose length may change", n.Op.Name, what).
 		WithHint("end the model before it (--outputs), take the first token instead, or build it for frames of one length: " +
 			"leave lengths = \"dynamic\" out")
 }

@@ -60,13 +60,15 @@ func byTurns(units *ir.Graph) error {
 		from := slices.IndexFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() })
 		axis := l.axisOf(n.Args[from].Type.Shape)
 		if axis < 0 || l.axisOf(n.Type.Shape) < 0 || tokenWay(n, axis) != ir.ByToken {
-			return n.Errorf("L0435", "%s computes across tokens, and layers of a decoder that share its unit take each token "+
-				"by turns", n.Op.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
+			return n.Errorf(diag.NoDecoder,
+				"%s computes across tokens, and layers of a decoder that share its unit take each token "+
+					"by turns", n.Op.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
 		}
 		for _, a := range n.Args {
 			if n.Op.Traits.Elementwise && a.IsConst() && differs(a.Type.Shape, len(n.Type.Shape)-axis) {
-				return n.Errorf("L0435", "%s has a constant for each token, %q, and layers of a decoder that share its unit "+
-					"have one for all tokens", n.Op.Name, a.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
+				return n.Errorf(diag.NoDecoder,
+					"%s has a constant for each token, %q, and layers of a decoder that share its unit "+
+						"have one for all tokens", n.Op.Name, a.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
 			}
 		}
 	}

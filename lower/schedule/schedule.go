@@ -61,7 +61,7 @@ func (s *stage) runner(g *ir.Graph, o pass.Options) *pass.Runner {
 // latency and initiation interval from the module headers. g is not changed.
 func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
 	if g.Stage != ir.StageQuantized {
-		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
+		return nil, nil, diag.New(diag.WrongStage, g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
 	if o.Units == nil {
 		o.Units = &unit.Cache{}

@@ -245,9 +245,9 @@ func codes(err error) []string {
 	if errors.As(err, &l) {
 		var out []string
 		for _, e := range l {
-			out = append(out, e.Code)
+			out = append(out, string(e.Code))
 		}
 		return out
 	}
-	return []string{diag.CodeOf(err)}
+	return []string{string(diag.CodeOf(err))}
 }

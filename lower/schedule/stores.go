@@ -197,7 +197,7 @@ func (b *balancer) words(h held) (list []string) {
 // weights are in ROMs.
 func (b *balancer) mayLoad(err error) bool {
 	code := diag.CodeOf(err)
-	return (code == "L0456" || code == "L0457") && b.budget.URAM > 0 && b.plan.Fold.Memory.From == ""
+	return (code == diag.RateOverBudget || code == diag.OverBudget) && b.budget.URAM > 0 && b.plan.Fold.Memory.From == ""
 }
 
 // placedStores lists the stores that were moved.

@@ -54,7 +54,7 @@ type checker struct {
 }
 
 func (c *checker) fail(format string, args ...any) {
-	c.errs = append(c.errs, diag.New("L0623", "", "module %s: %s", c.m.Name, fmt.Sprintf(format, args...)))
+	c.errs = append(c.errs, diag.New(diag.ModuleFault, "", "module %s: %s", c.m.Name, fmt.Sprintf(format, args...)))
 }
 
 // named demands that a name is an identifier.

@@ -207,7 +207,7 @@ func (f *flags) onGPU(o *bench.Options) (path string, err error) {
 		return "", err
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return "", diag.New("L0988", f.out, "the folder of the results: %v", err)
+		return "", diag.New(diag.BenchmarkFiles, f.out, "the folder of the results: %v", err)
 	}
 	results, err := bench.OpenResults(path)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lathe/cuda/cases"
+	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/sim/gpu/gputest"
 )
@@ -40,11 +41,11 @@ func TestList(t *testing.T) {
 // TestNoGPU says in one line what is missing.
 func TestNoGPU(t *testing.T) {
 	dir := t.TempDir()
-	for what, args := range map[string][]string{
+	for what, args := range map[diag.Code][]string{
 		"L0935": {"build", "-toolchain", dir, "-pack", dir},
 		"L0988": {"run", "-pack", dir},
 	} {
-		if status, _, err := call(t, args...); status != 1 || !strings.Contains(err, what) {
+		if status, _, err := call(t, args...); status != 1 || !strings.Contains(err, string(what)) {
 			t.Errorf("%q: %d, %s", args, status, err)
 		}
 	}

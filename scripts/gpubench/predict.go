@@ -31,7 +31,7 @@ func predict(ctx context.Context, f *flags, all []cuda.Case, stdout io.Writer) e
 		err = json.Unmarshal(text, &have)
 	}
 	if err != nil && !os.IsNotExist(err) {
-		return diag.New("L0988", path, "the predictions cannot be read: %v", err)
+		return diag.New(diag.BenchmarkFiles, path, "the predictions cannot be read: %v", err)
 	}
 	missing := func(name string) bool {
 		return !slices.ContainsFunc(have, func(p cases.Prediction) bool { return p.Case == name })
@@ -78,7 +78,7 @@ func predict(ctx context.Context, f *flags, all []cuda.Case, stdout io.Writer) e
 		return err
 	})
 	if err != nil {
-		return diag.New("L0988", path, "the predictions cannot be written: %v", err)
+		return diag.New(diag.BenchmarkFiles, path, "the predictions cannot be written: %v", err)
 	}
 	fmt.Fprintf(stdout, "%s: %d predictions, %d of them new\n", path, len(have), len(have)-before)
 	return nil

@@ -23,16 +23,6 @@ import (
 	"lathe/sim/area/paths"
 )
 
-// Codes of the errors that Count and Sources return.
-const (
-	CodeNoTool   = "L0760" // Yosys is not installed
-	CodeFailed   = "L0761" // Yosys stopped with an error
-	CodeTimeout  = "L0762" // Yosys did not finish in time
-	CodeImplicit = "L0763" // a hierarchical name, which Yosys would replace by an undriven wire
-	CodeOutput   = "L0764" // what Yosys wrote cannot be the count of this design
-	CodeInput    = "L0765" // a file or module name that cannot be passed on, or no single top
-)
-
 // Options of a count; the zero value is the usual count.
 type Options struct {
 	Device  *target.Device // whose cells are counted, default target.Default (UltraScale+)
@@ -103,12 +93,12 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	}
 	report, err := build(top, stat, hier)
 	if err != nil {
-		return nil, r.failed(CodeOutput, "%v", err)
+		return nil, r.failed(diag.YosysOutput, "%v", err)
 	}
 	report.Tool, report.Flags = r.version, flags
 	if opts.Paths {
 		if err := r.paths(top, report); err != nil {
-			return nil, r.failed(CodeOutput, "%v", err)
+			return nil, r.failed(diag.YosysOutput, "%v", err)
 		}
 	}
 	return report, atomicfile.Remove(r.folder)
@@ -118,7 +108,7 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 func begin(ctx context.Context, dir string, files []string, top string, opts Options) (*run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, diag.New(CodeInput, dir, "%v", err)
+		return nil, diag.New(diag.AreaInput, dir, "%v", err)
 	}
 	files = slices.Sorted(slices.Values(files)) // Yosys maps a few LUTs differently when it reads files in another order
 	if err := checkNames(dir, files, top); err != nil {
@@ -195,19 +185,20 @@ var (
 // checkNames lets nothing into the script that could end a command there.
 func checkNames(dir string, files []string, top string) error {
 	if len(files) == 0 {
-		return diag.New(CodeInput, "", "no Verilog files to count")
+		return diag.New(diag.AreaInput, "", "no Verilog files to count")
 	}
 	if strings.ContainsAny(dir, "\"\n\\") {
-		return diag.New(CodeInput, dir, "Yosys cannot be given a folder with a quote, backslash or line break in its name")
+		return diag.New(diag.AreaInput, dir,
+			"Yosys cannot be given a folder with a quote, backslash or line break in its name")
 	}
 	for _, f := range files {
 		if !fileName.MatchString(f) || !filepath.IsLocal(f) {
-			return diag.New(CodeInput, f, "Yosys cannot read a file of this name").
+			return diag.New(diag.AreaInput, f, "Yosys cannot read a file of this name").
 				WithHint("use letters, digits and _ . / + -, ending in .v or .sv, below the design's folder")
 		}
 	}
 	if !plainName.MatchString(top) {
-		return diag.New(CodeInput, "", "%q is not a module name", top)
+		return diag.New(diag.AreaInput, "", "%q is not a module name", top)
 	}
 	return nil
 }

@@ -121,18 +121,19 @@ func TestFailures(t *testing.T) {
 	cases := []struct {
 		name, text, top string
 		opts            Options
-		code, want      string
+		code            diag.Code
+		want            string
 	}{
-		{"hierarchical name", implicit, "top", Options{}, CodeImplicit, "u.t"},
-		{"syntax", "module top(; endmodule\n", "top", Options{}, CodeFailed, "syntax error"},
-		{"no module", "module top; nowhere u(); endmodule\n", "top", Options{}, CodeFailed, "nowhere"},
-		{"no top", "module other; endmodule\n", "top", Options{}, CodeFailed, "top"},
+		{"hierarchical name", implicit, "top", Options{}, diag.HierarchicalName, "u.t"},
+		{"syntax", "module top(; endmodule\n", "top", Options{}, diag.YosysFailed, "syntax error"},
+		{"no module", "module top; nowhere u(); endmodule\n", "top", Options{}, diag.YosysFailed, "nowhere"},
+		{"no top", "module other; endmodule\n", "top", Options{}, diag.YosysFailed, "top"},
 		{"no image", "module top(input wire a, output wire q); reg m [0:1]; initial $readmemh(\"no.mem\", m);\n" +
-			"assign q = m[a]; endmodule\n", "top", Options{}, CodeFailed, "no.mem"},
-		{"time", "module top; endmodule\n", "top", Options{Timeout: time.Millisecond}, CodeTimeout, "1ms"},
-		{"tool", "module top; endmodule\n", "top", Options{Yosys: "no-such-yosys"}, CodeNoTool, "scripts/setup"},
-		{"not Yosys", "module top; endmodule\n", "top", Options{Yosys: "true"}, CodeNoTool, "version"},
-		{"command in name", "module top; endmodule\n", "top; shell", Options{}, CodeInput, "top; shell"},
+			"assign q = m[a]; endmodule\n", "top", Options{}, diag.YosysFailed, "no.mem"},
+		{"time", "module top; endmodule\n", "top", Options{Timeout: time.Millisecond}, diag.YosysTimeout, "1ms"},
+		{"tool", "module top; endmodule\n", "top", Options{Yosys: "no-such-yosys"}, diag.NoYosys, "scripts/setup"},
+		{"not Yosys", "module top; endmodule\n", "top", Options{Yosys: "true"}, diag.NoYosys, "version"},
+		{"command in name", "module top; endmodule\n", "top; shell", Options{}, diag.AreaInput, "top; shell"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,7 +144,7 @@ func TestFailures(t *testing.T) {
 			if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %s with %q", err, c.code, c.want)
 			}
-			if c.code == CodeFailed || c.code == CodeImplicit {
+			if c.code == diag.YosysFailed || c.code == diag.HierarchicalName {
 				keptLog(t, err, c.want)
 			}
 		})
@@ -177,11 +178,11 @@ func TestCancel(t *testing.T) {
 func TestNames(t *testing.T) {
 	for _, name := range []string{"", "a.txt", "-q.sv", "a\".sv", "a\n.sv", "../a.sv", "/a.sv"} {
 		_, err := Count(context.Background(), ".", []string{name}, "top", Options{})
-		if diag.CodeOf(err) != CodeInput {
+		if diag.CodeOf(err) != diag.AreaInput {
 			t.Errorf("file name %q: %v", name, err)
 		}
 	}
-	if _, err := Count(context.Background(), ".", nil, "top", Options{}); diag.CodeOf(err) != CodeInput {
+	if _, err := Count(context.Background(), ".", nil, "top", Options{}); diag.CodeOf(err) != diag.AreaInput {
 		t.Errorf("no files: %v", err)
 	}
 }

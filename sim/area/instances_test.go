@@ -109,11 +109,11 @@ func TestSources(t *testing.T) {
 		if top != c.top || (err == nil) != (c.want == "") {
 			t.Errorf("%s: top %q, error %v", c.name, top, err)
 		}
-		if err != nil && (!strings.Contains(err.Error(), c.want) || diag.CodeOf(err) != CodeInput) {
+		if err != nil && (!strings.Contains(err.Error(), c.want) || diag.CodeOf(err) != diag.AreaInput) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if _, _, err := Sources(t.TempDir()); diag.CodeOf(err) != CodeInput {
+	if _, _, err := Sources(t.TempDir()); diag.CodeOf(err) != diag.AreaInput {
 		t.Errorf("empty folder: %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	}
 	path, err := exec.LookPath(opts.Yosys)
 	if err != nil {
-		return nil, diag.New(CodeNoTool, "", "Yosys is not installed: %v", err).
+		return nil, diag.New(diag.NoYosys, "", "Yosys is not installed: %v", err).
 			WithHint("run scripts/setup, or install the package yosys")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -50,11 +50,11 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	said, err := exec.CommandContext(ctx, path, "-V").Output()
 	words := strings.Fields(string(said))
 	if err != nil || len(words) < 2 || words[0] != "Yosys" {
-		return nil, diag.New(CodeNoTool, "", "%s -V does not name a version of Yosys (%v)", opts.Yosys, err)
+		return nil, diag.New(diag.NoYosys, "", "%s -V does not name a version of Yosys (%v)", opts.Yosys, err)
 	}
 	folder, err := atomicfile.Folder(opts.LogDir, "lathe-yosys-")
 	if err != nil {
-		return nil, diag.New(CodeFailed, "", "no folder for the log: %v", err)
+		return nil, diag.New(diag.YosysFailed, "", "no folder for the log: %v", err)
 	}
 	return &run{yosysPath: path, version: strings.Join(words[:2], " "), folder: folder, timeout: opts.Timeout,
 		progress: opts.Progress}, nil
@@ -65,7 +65,7 @@ func (r *run) file(name string) string { return filepath.Join(r.folder, name) }
 // yosys runs the script. The whole process group ends with the context, since the mapper runs as a child of Yosys.
 func (r *run) yosys(ctx context.Context, script string) error {
 	if err := os.WriteFile(r.file("run.ys"), []byte(script), 0o644); err != nil {
-		return r.failed(CodeFailed, "%v", err)
+		return r.failed(diag.YosysFailed, "%v", err)
 	}
 	// -e: the warning means that Yosys made up an undriven wire for a hierarchical name.
 	tool := child.Tool{Path: r.yosysPath, Args: []string{"-e", "implicitly declared", "-s", "run.ys"}, Folder: r.folder,
@@ -80,7 +80,7 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	<-followed // nothing is reported of a count that is over
 	switch {
 	case errors.Is(err, child.ErrTimeout):
-		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
+		return r.failed(diag.YosysTimeout, "Yosys did not finish within %v", r.timeout).
 			WithHint("a flat or unrolled design can take minutes: lathe area has --timeout")
 	case ctx.Err() != nil:
 		_ = atomicfile.Remove(r.folder) // nobody asks why
@@ -95,14 +95,14 @@ func (r *run) yosys(ctx context.Context, script string) error {
 func (r *run) explain(cause error) error {
 	log, err := os.ReadFile(r.file("log"))
 	if err != nil {
-		return r.failed(CodeFailed, "Yosys failed (%v) and its log cannot be read: %v", cause, err)
+		return r.failed(diag.YosysFailed, "Yosys failed (%v) and its log cannot be read: %v", cause, err)
 	}
 	for line := range bytes.Lines(log) {
 		text := strings.TrimSpace(string(line))
 		if _, message, ok := strings.Cut(text, "ERROR: "); ok {
-			code := CodeFailed
+			code := diag.YosysFailed
 			if strings.Contains(message, "implicitly declared") {
-				code = CodeImplicit
+				code = diag.HierarchicalName
 			}
 			e := r.failed(code, "Yosys: %s", message)
 			if place, _, ok := strings.Cut(text, ": ERROR: "); ok {
@@ -111,11 +111,11 @@ func (r *run) explain(cause error) error {
 			return e
 		}
 	}
-	return r.failed(CodeFailed, "Yosys failed without an error message: %v", cause)
+	return r.failed(diag.YosysFailed, "Yosys failed without an error message: %v", cause)
 }
 
 // failed is a diag.Error that names the log.
-func (r *run) failed(code, msg string, args ...any) *diag.Error {
+func (r *run) failed(code diag.Code, msg string, args ...any) *diag.Error {
 	atomicfile.Keep(r.folder)
 	return diag.New(code, "", msg, args...).WithNote("the whole output of Yosys: %s", r.file("log"))
 }
@@ -151,7 +151,7 @@ func (r *run) results() (*statistics, *hierarchy, error) {
 			err = json.Unmarshal(jsonLines(data), into)
 		}
 		if err != nil {
-			return nil, nil, r.failed(CodeOutput, "the result of Yosys cannot be read: %v", err)
+			return nil, nil, r.failed(diag.YosysOutput, "the result of Yosys cannot be read: %v", err)
 		}
 	}
 	return &s, &h, nil

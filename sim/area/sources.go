@@ -42,7 +42,7 @@ func declared(dir string, files []string) ([]string, error) {
 func Sources(dir string) (files []string, top string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, "", diag.New(CodeInput, dir, "%v", err)
+		return nil, "", diag.New(diag.AreaInput, dir, "%v", err)
 	}
 	used := map[string]bool{}
 	for _, e := range entries {
@@ -58,7 +58,8 @@ func Sources(dir string) (files []string, top string, err error) {
 		markUsed(code, used)
 	}
 	if len(files) == 0 {
-		return nil, "", diag.New(CodeInput, dir, "no .v or .sv file here").WithHint("name a folder that emit-verilog wrote")
+		return nil, "", diag.New(diag.AreaInput, dir,
+			"no .v or .sv file here").WithHint("name a folder that emit-verilog wrote")
 	}
 	names, err := declared(dir, files)
 	if err != nil {
@@ -66,7 +67,8 @@ func Sources(dir string) (files []string, top string, err error) {
 	}
 	roots := slices.DeleteFunc(names, func(n string) bool { return used[n] })
 	if len(roots) != 1 {
-		return nil, "", diag.New(CodeInput, dir, "no single top module: %d modules are instantiated nowhere", len(roots)).
+		return nil, "", diag.New(diag.AreaInput, dir, "no single top module: %d modules are instantiated nowhere",
+			len(roots)).
 			WithNote("candidates: %s", strings.Join(roots, ", "))
 	}
 	return files, roots[0], nil
@@ -91,7 +93,7 @@ func markUsed(code string, used map[string]bool) {
 func readCode(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", diag.New(CodeInput, path, "%v", err)
+		return "", diag.New(diag.AreaInput, path, "%v", err)
 	}
 	return noCode.ReplaceAllString(string(data), " "), nil
 }

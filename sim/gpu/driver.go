@@ -81,11 +81,11 @@ func OpenDriver(o DriverOptions) (*Driver, error) {
 
 // none is the error of a machine without a GPU, old that of a driver that is too old.
 func none(msg string, args ...any) error {
-	return diag.New("L0975", "", msg, args...).WithHint("kernels run without a GPU too, on the emulated device")
+	return diag.New(diag.NoGPU, "", msg, args...).WithHint("kernels run without a GPU too, on the emulated device")
 }
 
 func old(msg string, args ...any) error {
-	return diag.New("L0976", "", msg+"; CUDA 11.4 (driver 470) or later is needed", args...).
+	return diag.New(diag.OldDriver, "", msg+"; CUDA 11.4 (driver 470) or later is needed", args...).
 		WithHint("update the driver; kernels run without it too, on the emulated device")
 }
 
@@ -202,13 +202,13 @@ func (d *Driver) describe(r libcuda.Result) string {
 // failed is the error of a call of the driver; kernels are those that it may concern. One line and
 // a hint.
 func (d *Driver) failed(call string, r libcuda.Result, kernels ...string) error {
-	code, text, hint := "L0979", call, "nvidia-smi shows the state of the GPU and of its driver"
+	code, text, hint := diag.DriverFailed, call, "nvidia-smi shows the state of the GPU and of its driver"
 	if len(kernels) > 0 {
 		text = "kernel " + strings.Join(slices.Compact(slices.Clone(kernels)), ", ") + ": " + call
 	}
 	text += " gives " + d.describe(r)
 	if r.Broken() {
-		code = "L0980"
+		code = diag.GPUFault
 		text += "; the device must be opened anew"
 		hint = "on the emulated device the same launch names the thread and the access that are wrong"
 	}

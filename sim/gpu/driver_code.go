@@ -68,7 +68,8 @@ func (d *Driver) Load(p *Program) (Code, error) {
 	if len(refusals) == 0 {
 		refusals = []string{"nothing for it"}
 	}
-	return nil, diag.New("L0978", p.Name, "no code for %s, which is %s with a driver of %s: it has %s (%s)", d.facts.GPU,
+	return nil, diag.New(diag.NoBinary, p.Name, "no code for %s, which is %s with a driver of %s: it has %s (%s)",
+		d.facts.GPU,
 		d.facts.Arch, d.facts.Driver, p.holds(), strings.Join(refusals, "; ")).
 		WithHint("compile for %s too; kernels need sm_80 or later", d.facts.Arch)
 }
@@ -121,7 +122,7 @@ func (d *Driver) inspect(p *Program, c *driverCode) error {
 			*a.into = int(v)
 		}
 		if k.Local > 0 && d.options.RefuseLocal {
-			return diag.New("L0983", p.Name, "kernel %s of %s uses %d bytes of local memory a thread", k.Name, c.image,
+			return diag.New(diag.LocalMemory, p.Name, "kernel %s of %s uses %d bytes of local memory a thread", k.Name, c.image,
 				k.Local).WithHint("smaller tiles, or more registers a thread, keep its values in registers")
 		}
 		c.kernels = append(c.kernels, k)
@@ -129,7 +130,7 @@ func (d *Driver) inspect(p *Program, c *driverCode) error {
 		c.allowed = append(c.allowed, plainShared-k.Shared)
 	}
 	if len(c.kernels) == 0 {
-		return diag.New("L0978", p.Name, "%s holds none of the kernels that the PTX has", c.image).
+		return diag.New(diag.NoBinary, p.Name, "%s holds none of the kernels that the PTX has", c.image).
 			WithHint("compile both from one source")
 	}
 	return nil

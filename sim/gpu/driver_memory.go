@@ -34,9 +34,10 @@ func (d *Driver) full(bytes int64) error {
 	const hint = "end other programs on the GPU, or take one with more memory"
 	var free, total uint64
 	if r := d.lib.MemGetInfo(&free, &total); r != libcuda.Success {
-		return diag.New("L0977", d.facts.GPU, "out of device memory: %d bytes needed", bytes).WithHint(hint)
+		return diag.New(diag.GPUMemory, d.facts.GPU, "out of device memory: %d bytes needed", bytes).WithHint(hint)
 	}
-	return diag.New("L0977", d.facts.GPU, "out of device memory: %d bytes needed, %d of %d free", bytes, free, total).
+	return diag.New(diag.GPUMemory, d.facts.GPU, "out of device memory: %d bytes needed, %d of %d free", bytes, free,
+		total).
 		WithHint(hint)
 }
 
@@ -66,7 +67,7 @@ func stray(d Device, what string, b Buffer) error {
 
 // foreign is the error of something that does not belong to a device.
 func foreign(device, msg string, args ...any) error {
-	return diag.New("L0984", device, msg, args...).
+	return diag.New(diag.ForeignBuffer, device, msg, args...).
 		WithHint("buffers, programs and graphs are those of the device that gave them, until they are given back")
 }
 

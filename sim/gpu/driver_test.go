@@ -27,7 +27,7 @@ func open(t *testing.T, f *gputest.Fake, o gpu.DriverOptions) *gpu.Driver {
 }
 
 // demand wants an error of a code whose text holds every part, in one line.
-func demand(t *testing.T, err error, code string, parts ...string) {
+func demand(t *testing.T, err error, code diag.Code, parts ...string) {
 	t.Helper()
 	if diag.CodeOf(err) != code {
 		t.Fatalf("%v, want %s", err, code)
@@ -222,7 +222,7 @@ func TestNoDriver(t *testing.T) {
 	for _, c := range []struct {
 		set   string
 		value int64
-		code  string
+		code  diag.Code
 		part  string
 	}{
 		{"devices", 0, "L0975", "no GPU: CUDA_ERROR_NO_DEVICE (100)"},

@@ -62,7 +62,8 @@ func (e *Emulation) Arch() string { return "sm_80" }
 func (e *Emulation) Alloc(bytes int64) (Buffer, error) {
 	free, total, _ := e.MemInfo() // does not fail
 	if bytes > free {
-		return Buffer{}, diag.New("L0977", e.Name(), "out of device memory: %d bytes needed, %d of %d free", bytes, free,
+		return Buffer{}, diag.New(diag.GPUMemory, e.Name(), "out of device memory: %d bytes needed, %d of %d free", bytes,
+			free,
 			total).WithHint("a GPU, or a machine with more free memory, may have room")
 	}
 	at, err := e.machine.Alloc(bytes, ptx.AllocOptions{})
@@ -211,7 +212,7 @@ func Choose(o DriverOptions, e EmulatedOptions) (d Device, note string, err erro
 		return driver, "", nil
 	}
 	var why *diag.Error
-	if !errors.As(err, &why) || why.Code != "L0975" && why.Code != "L0976" {
+	if !errors.As(err, &why) || why.Code != diag.NoGPU && why.Code != diag.OldDriver {
 		return nil, "", err
 	}
 	return Emulated(e), "no GPU (" + why.Msg + "): the kernels run on the emulated device", nil

@@ -131,7 +131,7 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		call    string
 		result  int
-		code    string
+		code    diag.Code
 		instead bool // the emulated device is taken
 	}{
 		{"cuInit", 999, "L0979", false}, {"cuInit", 802, "L0979", false}, {"cuInit", 3, "L0979", false},

@@ -117,7 +117,7 @@ func find(kernels []Kernel, l *cuda.Launch, limit int) (int, error) {
 		}
 	}
 	if at < 0 {
-		err := diag.New("L0981", "", "no kernel %q in the program", l.Kernel).
+		err := diag.New(diag.UnknownLaunch, "", "no kernel %q in the program", l.Kernel).
 			WithHint("it has %s", strings.Join(names, ", "))
 		if near := diag.Nearest(l.Kernel, names); near != "" {
 			err = err.WithHint("did you mean %s?", near)
@@ -126,7 +126,7 @@ func find(kernels []Kernel, l *cuda.Launch, limit int) (int, error) {
 	}
 	k := &kernels[at]
 	refuse := func(msg string, args ...any) (int, error) {
-		return 0, diag.New("L0982", "kernel "+k.Name, msg, args...).
+		return 0, diag.New(diag.GPULaunch, "kernel "+k.Name, msg, args...).
 			WithHint("it takes arguments of %v bytes, and up to %d threads a block", k.Params, k.Threads)
 	}
 	if len(l.Args) != len(k.Params) {

@@ -72,7 +72,7 @@ func Signatures(name string, ptx []byte) ([]Kernel, error) {
 		out = append(out, k)
 	}
 	if len(out) == 0 {
-		return nil, diag.New("L0978", name, "the PTX holds no kernels").WithHint("a kernel is an .entry")
+		return nil, diag.New(diag.NoBinary, name, "the PTX holds no kernels").WithHint("a kernel is an .entry")
 	}
 	return out, nil
 }

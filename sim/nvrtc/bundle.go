@@ -83,11 +83,11 @@ var (
 // other PTX.
 func LowerPTX(ptx []byte) ([]byte, error) {
 	if m := target.FindSubmatch(ptx); m == nil || string(m[1]) != "sm_80" {
-		return nil, diag.New("L0939", "", "only PTX for sm_80 can claim version %s", lowered).
+		return nil, diag.New(diag.PTXVersion, "", "only PTX for sm_80 can claim version %s", lowered).
 			WithHint("compile for %s", cuda.PortablePTX)
 	}
 	if len(version.FindAll(ptx, -1)) != 1 {
-		return nil, diag.New("L0939", "", "the PTX does not state its version once").
+		return nil, diag.New(diag.PTXVersion, "", "the PTX does not state its version once").
 			WithHint("give what NVRTC has printed")
 	}
 	return version.ReplaceAll(ptx, []byte(".version "+lowered)), nil

@@ -71,7 +71,7 @@ func Open(dir, cache string) (*Compiler, error) {
 }
 
 func missing(dir, format string, args ...any) error {
-	return diag.New("L0935", dir, format, args...).WithHint("run scripts/setup --cuda")
+	return diag.New(diag.NoNVRTC, dir, format, args...).WithHint("run scripts/setup --cuda")
 }
 
 // options of a compilation.
@@ -144,7 +144,7 @@ var complaint = regexp.MustCompile(`(?m)^(.*: error: .*|error: .*|nvrtc: error: 
 	`(?:\n +detected during instantiation of "(.*)".*)?(?:\n\n|\z|\n\S)`)
 
 func refused(name, arch, log string) error {
-	e := diag.New("L0936", name, "NVRTC does not compile this for %s", arch)
+	e := diag.New(diag.NVRTCFailed, name, "NVRTC does not compile this for %s", arch)
 	for _, m := range complaint.FindAllStringSubmatch(log, shown) {
 		if m[2] == "" {
 			e = e.WithNote("%s", strings.TrimSpace(m[1]))

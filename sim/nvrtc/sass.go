@@ -50,12 +50,12 @@ func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 	}
 	f, err := os.CreateTemp("", "lathe-*.cubin")
 	if err != nil {
-		return nil, diag.New("L0937", "", "no file for nvdisasm: %v", err).WithHint(room)
+		return nil, diag.New(diag.NoAssembler, "", "no file for nvdisasm: %v", err).WithHint(room)
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(cubin)
 	if e := f.Close(); err != nil || e != nil {
-		return nil, diag.New("L0937", "", "the cubin cannot be written for nvdisasm").WithHint(room)
+		return nil, diag.New(diag.NoAssembler, "", "the cubin cannot be written for nvdisasm").WithHint(room)
 	}
 	text, err := t.run(ctx, "nvdisasm", "-c", "-ndf", f.Name())
 	if err != nil {
@@ -63,7 +63,8 @@ func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 	}
 	codes := Disassembly(string(text))
 	if len(codes) == 0 {
-		return nil, diag.New("L0938", "", "nvdisasm shows no kernel").WithHint("a cubin begins with the letters ELF")
+		return nil, diag.New(diag.AssemblerFailed, "",
+			"nvdisasm shows no kernel").WithHint("a cubin begins with the letters ELF")
 	}
 	if kept != "" && os.MkdirAll(filepath.Dir(kept), 0o755) == nil {
 		_ = atomicfile.Write(kept, func(w io.Writer) error { return json.NewEncoder(w).Encode(codes) }) // only costs time

@@ -29,19 +29,19 @@ const room = "make room in the folder for temporary files, or set TMPDIR to anot
 func (t Tools) Assemble(ctx context.Context, ptx []byte, arch string) ([]byte, error) {
 	dir, err := atomicfile.Folder("", "lathe-ptxas-*")
 	if err != nil {
-		return nil, diag.New("L0937", "", "no folder for ptxas: %v", err).WithHint(room)
+		return nil, diag.New(diag.NoAssembler, "", "no folder for ptxas: %v", err).WithHint(room)
 	}
 	defer atomicfile.Remove(dir)
 	in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
 	if err := os.WriteFile(in, ptx, 0o644); err != nil {
-		return nil, diag.New("L0937", "", "PTX cannot be written for ptxas: %v", err).WithHint(room)
+		return nil, diag.New(diag.NoAssembler, "", "PTX cannot be written for ptxas: %v", err).WithHint(room)
 	}
 	if _, err := t.run(ctx, "ptxas", "-arch="+arch, "-o", out, in); err != nil {
 		return nil, err
 	}
 	cubin, err := os.ReadFile(out)
 	if err != nil {
-		return nil, diag.New("L0938", "", "ptxas writes nothing: %v", err).WithHint(room)
+		return nil, diag.New(diag.AssemblerFailed, "", "ptxas writes nothing: %v", err).WithHint(room)
 	}
 	return cubin, nil
 }
@@ -50,7 +50,7 @@ func (t Tools) Assemble(ctx context.Context, ptx []byte, arch string) ([]byte, e
 func (t Tools) run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	path := filepath.Join(t.Dir, name)
 	if _, err := os.Stat(path); err != nil {
-		return nil, diag.New("L0937", "", "no %s in %s", name, t.Dir).WithHint("run scripts/setup --cuda")
+		return nil, diag.New(diag.NoAssembler, "", "no %s in %s", name, t.Dir).WithHint("run scripts/setup --cuda")
 	}
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -60,9 +60,9 @@ func (t Tools) run(ctx context.Context, name string, args ...string) ([]byte, er
 		return out.Bytes(), nil
 	}
 	if cmd.ProcessState == nil {
-		return nil, diag.New("L0937", "", "%s does not start: %v", path, err).WithHint("run scripts/setup --cuda")
+		return nil, diag.New(diag.NoAssembler, "", "%s does not start: %v", path, err).WithHint("run scripts/setup --cuda")
 	}
-	e := diag.New("L0938", "", "%s ends with %v", name, err)
+	e := diag.New(diag.AssemblerFailed, "", "%s ends with %v", name, err)
 	for i, line := range strings.Split(strings.TrimSpace(said.String()+out.String()), "\n") {
 		if i < shown {
 			e = e.WithNote("%s", strings.TrimSpace(line))

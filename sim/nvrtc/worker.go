@@ -35,7 +35,7 @@ type answer struct {
 func Worker(in io.Reader, out io.Writer, dir string) error {
 	var r request
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
-		return diag.New("L0940", dir, "the request cannot be read: %v", err)
+		return diag.New(diag.CompilerEnded, dir, "the request cannot be read: %v", err)
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, in) // an error is an end too
@@ -50,7 +50,7 @@ func Worker(in io.Reader, out io.Writer, dir string) error {
 		a.PTX, a.Cubin, a.Log = code.ptx, code.cubin, code.log
 	}
 	if err := json.NewEncoder(out).Encode(a); err != nil {
-		return diag.New("L0940", dir, "the answer cannot be written: %v", err)
+		return diag.New(diag.CompilerEnded, dir, "the answer cannot be written: %v", err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (c *Compiler) apart(ctx context.Context, r request) (out output, ok bool, e
 		if err := ctx.Err(); err != nil {
 			return output{}, false, err
 		}
-		return output{}, false, diag.New("L0940", r.Name, format, args...).
+		return output{}, false, diag.New(diag.CompilerEnded, r.Name, format, args...).
 			WithHint("a compilation takes about 100 MB of memory; lathe doctor looks at the toolchain")
 	}
 	cmd := exec.CommandContext(ctx, c.Worker[0], append(c.Worker[1:len(c.Worker):len(c.Worker)], c.dir)...)

@@ -52,12 +52,12 @@ func readDesign(dir string) (*design, error) {
 		err = json.Unmarshal(text, &d)
 	}
 	if err != nil || d.Top == "" {
-		return nil, diag.New(CodeFolder, dir, "no folder of an emitted design: design.json is missing or broken").
+		return nil, diag.New(diag.RouteFolder, dir, "no folder of an emitted design: design.json is missing or broken").
 			WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
 	files, _, err := area.Sources(dir)
 	if err != nil {
-		return nil, diag.New(CodeFolder, dir, "no folder of an emitted design: %v", err).
+		return nil, diag.New(diag.RouteFolder, dir, "no folder of an emitted design: %v", err).
 			WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
 	d.files, d.root = files, d.Top
@@ -152,14 +152,14 @@ func (d *design) module(instance string) string {
 func Hash(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", diag.New(CodeFolder, dir, "cannot be read: %v", err)
+		return "", diag.New(diag.RouteFolder, dir, "cannot be read: %v", err)
 	}
 	var files []rtl.File
 	for _, e := range entries {
 		if !e.IsDir() && read(e.Name()) {
 			data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 			if err != nil {
-				return "", diag.New(CodeFolder, dir, "cannot be read: %v", err)
+				return "", diag.New(diag.RouteFolder, dir, "cannot be read: %v", err)
 			}
 			files = append(files, rtl.File{Name: e.Name(), Data: data})
 		}

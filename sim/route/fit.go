@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/diag"
 	"lathe/ir/op/lane"
 	"lathe/rtl"
 )
@@ -55,7 +56,8 @@ func (n *nextpnr) tooLarge(log []byte) error {
 	if over == nil {
 		return nil
 	}
-	err := n.failed(CodeFit, placer, "the design does not fit into %s: %s", n.part.Name, strings.Join(over, "; "))
+	err := n.failed(diag.DesignTooLarge, placer, "the design does not fit into %s: %s", n.part.Name, strings.Join(over,
+		"; "))
 	most, layer := 0, unit{}
 	for _, u := range n.design.Units {
 		if c := short.of(u.Cost); c > most {

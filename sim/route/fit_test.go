@@ -48,24 +48,28 @@ func TestFailures(t *testing.T) {
 	const ends = "; exit 1"
 	bare, bitstream := Options{Part: "ecp5-25k"}, Options{Part: "ecp5-25k", Bitstream: true}
 	for _, c := range []struct {
-		body, code, log string
-		o               Options
-		says            []string
+		body string
+		code diag.Code
+		log  string
+		o    Options
+		says []string
 	}{
-		{"echo 'MULT18X18D: 200/ 156 128%'; echo 'TRELLIS_COMB: 99/ 90 110%'" + ends, CodeFit, "nextpnr.log", bare,
+		{"echo 'MULT18X18D: 200/ 156 128%'; echo 'TRELLIS_COMB: 99/ 90 110%'" + ends, diag.DesignTooLarge, "nextpnr.log",
+			bare,
 			[]string{"200 multipliers of 156, 44 too many; 99 LUTs of 90", `"narrow" has most multipliers, about 7`, "= 2 in"}},
-		{"echo 'MULT18X18D: 20/ 156 128%'; echo 'TRELLIS_COMB: 99/ 90 110%'" + ends, CodeFit, "nextpnr.log", bare,
+		{"echo 'MULT18X18D: 20/ 156 128%'; echo 'TRELLIS_COMB: 99/ 90 110%'" + ends, diag.DesignTooLarge, "nextpnr.log", bare,
 			[]string{": 99 LUTs of 90, 9 too many", `"wide" has most LUTs, about 30`, "out_lanes = 4 in"}},
-		{"echo 'DP16KD: 57/ 56 101%'" + ends, CodeFit, "nextpnr.log", bare,
+		{"echo 'DP16KD: 57/ 56 101%'" + ends, diag.DesignTooLarge, "nextpnr.log", bare,
 			[]string{"57 memory blocks", `"deep" has most memory blocks, about 5: give it fewer bits`}},
-		{"echo 'MULT18X18D: 8/ 0 0%'" + ends, CodeFit, "nextpnr.log", bare,
+		{"echo 'MULT18X18D: 8/ 0 0%'" + ends, diag.DesignTooLarge, "nextpnr.log", bare,
 			[]string{"8 multipliers of 0", `"narrow" has most multipliers`}},
-		{"echo 'ERROR: no way'" + ends, CodeFailed, "nextpnr.log", bare, []string{"nextpnr: no way", "larger part"}},
-		{"exit 3", CodeFailed, "nextpnr.log", bare, []string{"nextpnr failed without an error", "exit status 3"}},
-		{"exit 0", CodeOutput, "nextpnr.log", bare, []string{"what nextpnr wrote cannot be read", "scripts/setup --route"}},
-		{"case $2 in *ecppack*) echo 'ERROR: odd bits'; exit 1;; esac\n" + routed, CodeFailed, "ecppack.log", bitstream,
+		{"echo 'ERROR: no way'" + ends, diag.RouteFailed, "nextpnr.log", bare, []string{"nextpnr: no way", "larger part"}},
+		{"exit 3", diag.RouteFailed, "nextpnr.log", bare, []string{"nextpnr failed without an error", "exit status 3"}},
+		{"exit 0", diag.RouteOutput, "nextpnr.log", bare, []string{"what nextpnr wrote cannot be read",
+			"scripts/setup --route"}},
+		{"case $2 in *ecppack*) echo 'ERROR: odd bits'; exit 1;; esac\n" + routed, diag.RouteFailed, "ecppack.log", bitstream,
 			[]string{"L0773: ecppack: odd bits"}},
-		{routed, CodeOutput, "ecppack.log", bitstream, []string{"what ecppack wrote cannot be read"}},
+		{routed, diag.RouteOutput, "ecppack.log", bitstream, []string{"what ecppack wrote cannot be read"}},
 	} {
 		err := standIn(t, c.body, c.o)
 		if diag.CodeOf(err) != c.code {

@@ -36,7 +36,7 @@ type nextpnr struct {
 
 func findNextpnr(o Options, part *target.Device) (*nextpnr, error) {
 	missing := func(what string) error {
-		return diag.New(CodeNoTool, "", "place and route is not installed: %s", what).
+		return diag.New(diag.NoRouter, "", "place and route is not installed: %s", what).
 			WithHint("run scripts/setup --route, which needs a network once and exists for Linux on x86-64")
 	}
 	router := part.Family.Router
@@ -95,7 +95,7 @@ func (n *nextpnr) call(ctx context.Context, program, function string, args ...st
 			"YOWASP_CACHE_DIR=" + filepath.Join(n.Tools, "compiled"), "PYTHONDONTWRITEBYTECODE=1"}}
 	switch err := tool.Run(ctx); {
 	case errors.Is(err, child.ErrTimeout):
-		return n.failed(CodeTimeout, program, "%s did not finish within %v", program, n.Timeout).
+		return n.failed(diag.RouteTimeout, program, "%s did not finish within %v", program, n.Timeout).
 			WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
 	case ctx.Err() != nil:
 		_ = atomicfile.Remove(n.folder) // nobody asks why
@@ -109,21 +109,21 @@ func (n *nextpnr) call(ctx context.Context, program, function string, args ...st
 func (n *nextpnr) log(program string) string { return filepath.Join(n.folder, program+".log") }
 
 // failed keeps the folder and names the log.
-func (n *nextpnr) failed(code, program, msg string, args ...any) *diag.Error {
+func (n *nextpnr) failed(code diag.Code, program, msg string, args ...any) *diag.Error {
 	atomicfile.Keep(n.folder)
 	return diag.New(code, "", msg, args...).WithNote("the whole output of %s: %s", program, n.log(program))
 }
 
 // unread is the error of a file that a program has written, or should have.
 func (n *nextpnr) unread(program string, cause error) error {
-	return n.failed(CodeOutput, program, "what %s wrote cannot be read: %v", program, cause).
+	return n.failed(diag.RouteOutput, program, "what %s wrote cannot be read: %v", program, cause).
 		WithHint("see that the disk is not full, and have scripts/setup --route check what it installed")
 }
 
 // unmapped is the error of a netlist, whose log Yosys has not kept here.
 func (n *nextpnr) unmapped(cause error) error {
 	atomicfile.Keep(n.folder)
-	return diag.New(CodeOutput, "", "what Yosys wrote cannot be read: %v", cause).
+	return diag.New(diag.RouteOutput, "", "what Yosys wrote cannot be read: %v", cause).
 		WithNote("the netlist: %s", filepath.Join(n.folder, "netlist.json")).
 		WithHint("see that the disk is not full, and with lathe doctor which Yosys this is")
 }
@@ -132,14 +132,14 @@ func (n *nextpnr) unmapped(cause error) error {
 func (n *nextpnr) explain(program string, cause error) error {
 	log, err := os.ReadFile(n.log(program))
 	if err != nil {
-		return n.failed(CodeFailed, program, "%s failed (%v) and its log cannot be read: %v", program, cause, err)
+		return n.failed(diag.RouteFailed, program, "%s failed (%v) and its log cannot be read: %v", program, cause, err)
 	}
 	if err := n.tooLarge(log); err != nil {
 		return err
 	}
 	for line := range bytes.Lines(log) {
 		if _, message, ok := strings.Cut(string(line), "ERROR: "); ok {
-			err := n.failed(CodeFailed, program, "%s: %s", program, strings.TrimSpace(message))
+			err := n.failed(diag.RouteFailed, program, "%s: %s", program, strings.TrimSpace(message))
 			switch {
 			case program != placer:
 				return err.WithHint("route without --bitstream: clock and cells need none")
@@ -149,7 +149,7 @@ func (n *nextpnr) explain(program string, cause error) error {
 			return err.WithHint("take a larger part, or fold the design: fewer lanes take fewer cells and wires")
 		}
 	}
-	return n.failed(CodeFailed, program, "%s failed without an error message: %v", program, cause).
+	return n.failed(diag.RouteFailed, program, "%s failed without an error message: %v", program, cause).
 		WithHint("see that memory suffices, and have scripts/setup --route check what it installed")
 }
 

@@ -43,7 +43,7 @@ func (n *nextpnr) putPins() error {
 	}
 	if err := os.WriteFile(filepath.Join(n.folder, pinCopy), n.pins, 0o600); err != nil {
 		atomicfile.Keep(n.folder)
-		return diag.New(CodePinFile, n.PinFile, "the file of pins cannot be copied to %s: %v", n.folder, err)
+		return diag.New(diag.PinFile, n.PinFile, "the file of pins cannot be copied to %s: %v", n.folder, err)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (d *design) readPins(dir, family, file string) ([]byte, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, diag.New(CodePinFile, file, "the file of pins cannot be read: %v", err)
+		return nil, diag.New(diag.PinFile, file, "the file of pins cannot be read: %v", err)
 	}
 	at, found := 0, false
 	for line := range bytes.Lines(text) {
@@ -78,7 +78,7 @@ func (d *design) readPins(dir, family, file string) ([]byte, error) {
 		}
 		found = true
 		if !known[name] {
-			err := diag.New(CodePinFile, fmt.Sprintf("%s:%d", file, at), "%s has no port %q", d.Top, name)
+			err := diag.New(diag.PinFile, fmt.Sprintf("%s:%d", file, at), "%s has no port %q", d.Top, name)
 			if near := diag.Nearest(name, names); near != "" {
 				return nil, err.WithHint("did you mean %q?", near)
 			}
@@ -86,7 +86,7 @@ func (d *design) readPins(dir, family, file string) ([]byte, error) {
 		}
 	}
 	if !found {
-		return nil, diag.New(CodePinFile, file, "the file of pins names no port").
+		return nil, diag.New(diag.PinFile, file, "the file of pins names no port").
 			WithHint("ECP5 takes LPF (LOCATE COMP \"ap_clk\" SITE \"P3\";), iCE40 PCF (set_io ap_clk 35)")
 	}
 	return text, nil

@@ -45,12 +45,12 @@ func TestPinFile(t *testing.T) {
 		{"ice40-up5k", "set_frequency ap_clk 12", `no port "ap_clk"`},
 	} {
 		_, err := pinned(t, tools, c.part, c.lines)
-		if diag.CodeOf(err) != CodePinFile || !strings.Contains(err.Error(), c.want) {
+		if diag.CodeOf(err) != diag.PinFile || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.lines, err, c.want)
 		}
 	}
 	_, err := Route(t.Context(), folder(t), Options{Part: "ecp5-25k", Tools: tools, PinFile: filepath.Join(tools, "none")})
-	if diag.CodeOf(err) != CodePinFile || !strings.Contains(err.Error(), "cannot be read") {
+	if diag.CodeOf(err) != diag.PinFile || !strings.Contains(err.Error(), "cannot be read") {
 		t.Error(err)
 	}
 }
@@ -66,7 +66,7 @@ func TestFixedPins(t *testing.T) {
 		if err != nil || r.Pins != Fixed || r.MHz <= 0 {
 			t.Errorf("%s: %+v, %v", c.family, r, err)
 		}
-		if _, err := pinned(t, dir, c.part, c.clock, c.other); diag.CodeOf(err) != CodeFailed {
+		if _, err := pinned(t, dir, c.part, c.clock, c.other); diag.CodeOf(err) != diag.RouteFailed {
 			t.Errorf("%s: %v", c.family, err)
 		}
 	}

@@ -30,7 +30,8 @@ var (
 // ports are those that the text of the wrapper declares, whose widths are numbers.
 func (d *design) ports(dir string) ([]port, error) {
 	broken := func(cause any) error {
-		return diag.New(CodeFolder, dir, "no folder of an emitted design: the ports of %s cannot be read: %v", d.Top, cause).
+		return diag.New(diag.RouteFolder, dir, "no folder of an emitted design: the ports of %s cannot be read: %v", d.Top,
+			cause).
 			WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, d.Top+".v"))
@@ -55,7 +56,7 @@ func (d *design) ports(dir string) ([]port, error) {
 func (n *nextpnr) ends(dir string, d *design) (ring, pins string, err error) {
 	switch {
 	case n.router.Config == "" && (n.Bitstream || n.PinFile != ""):
-		return "", "", diag.New(CodeFamily, dir, "no bitstream is made, and no pins are fixed, for %s", n.part.Name).
+		return "", "", diag.New(diag.NoBitstream, dir, "no bitstream is made, and no pins are fixed, for %s", n.part.Name).
 			WithHint("leave out --bitstream and --pins: the clock is measured without; or take a part of ECP5 or iCE40")
 	case n.PinFile != "":
 		if n.pins, err = d.readPins(dir, n.router.Package, n.PinFile); err != nil {
@@ -92,7 +93,8 @@ func (d *design) fitsPins(dir string, part *target.Device) error {
 	if need <= part.Pins {
 		return nil
 	}
-	return diag.New(CodePins, dir, "the signals of %s need %d pins, and %s has %d", d.Top, need, part.Name, part.Pins).
+	return diag.New(diag.TooFewPins, dir, "the signals of %s need %d pins, and %s has %d", d.Top, need, part.Name,
+		part.Pins).
 		WithHint("the widest is %s, of %d bits: give its layer fewer lanes, by a [[fold.rule]] of the plan",
 			widest.name, widest.width)
 }

@@ -54,7 +54,7 @@ func TestPins(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Route(t.Context(), dir, Options{Part: c.part, Tools: tools, Bitstream: true})
-		if diag.CodeOf(err) != CodePins || !strings.Contains(err.Error(), c.want) ||
+		if diag.CodeOf(err) != diag.TooFewPins || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(err.Error(), fmt.Sprintf("q, of %d bits", c.wide)) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

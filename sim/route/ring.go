@@ -43,7 +43,7 @@ func (d *design) ring(dir string) (string, error) {
 		}
 	}
 	if len(clocks) == 0 || in < 3 || out == 0 {
-		return "", diag.New(CodeFolder, dir, "no folder of an emitted design: %s lacks a clock, inputs or outputs",
+		return "", diag.New(diag.RouteFolder, dir, "no folder of an emitted design: %s lacks a clock, inputs or outputs",
 			d.Top).WithHint("emit one first: lathe emit-verilog MODEL -o %s", dir)
 	}
 	d.root, d.ends = ringModule, append(clocks, "in", "out")

@@ -21,23 +21,6 @@ import (
 	"lathe/sim/area"
 )
 
-// Codes of the errors of this package.
-const (
-	CodePart    = "L0770" // no open tool places and routes the part
-	CodeNoTool  = "L0771" // nextpnr is not installed
-	CodeFit     = "L0772" // the design does not fit
-	CodeFailed  = "L0773" // nextpnr stopped with an error
-	CodeTimeout = "L0774" // nextpnr did not finish in time
-	CodeOutput  = "L0775" // what it wrote cannot be read
-	CodeFolder  = "L0776" // no folder of an emitted design
-	CodeStale   = "L0777" // a folder without a result of its present sources
-	CodeMissed  = "L0778" // a demanded clock is not reached
-	CodePins    = "L0779" // more signals than pins
-	CodeChain   = "L0780" // instantiates the DSPs of AMD's FPGAs
-	CodePinFile = "L0781" // a file of pins that does not fit the design
-	CodeFamily  = "L0782" // a family without bitstreams
-)
-
 // Options of a run; the zero value of each field but Tools is the usual one.
 type Options struct {
 	Part     string        // as target.Find takes it, default that of the design
@@ -188,7 +171,7 @@ func routable(part string) (*target.Device, error) {
 	if err != nil || d.Routed() {
 		return d, err
 	}
-	return nil, diag.New(CodePart, "", "no open tool places and routes %s, of %s", d.Name, d.Series).
+	return nil, diag.New(diag.UnroutablePart, "", "no open tool places and routes %s, of %s", d.Name, d.Series).
 		WithHint("take one of %s; parts of %s: make vivado, in the folder of the design",
 			strings.Join(target.RoutedNames(), ", "), d.Family.Vendor)
 }
@@ -199,9 +182,9 @@ func (n *nextpnr) unsynthesized(err error, dir, folder string) error {
 	switch {
 	case strings.Contains(err.Error(), "DSP48E2"):
 		_ = atomicfile.Remove(folder) // the cause is known, nobody reads the log
-		return diag.New(CodeChain, dir, "the design instantiates DSP48E2, which %s does not have", n.part.Name).
+		return diag.New(diag.ForeignDSP, dir, "the design instantiates DSP48E2, which %s does not have", n.part.Name).
 			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
-	case errors.As(err, &late) && late.Code == "L0762":
+	case errors.As(err, &late) && late.Code == diag.YosysTimeout:
 		return late.WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
 	}
 	return err
@@ -266,7 +249,7 @@ func (n *nextpnr) seeds(ctx context.Context) (*Report, error) {
 // Load reads the result that a folder holds. Error L0777 where there is none, or none of the sources that it now holds.
 func Load(dir string) (*Report, error) {
 	stale := func(why string) error {
-		return diag.New(CodeStale, dir, "%s", why).WithHint("run: lathe route %s --part PART", dir)
+		return diag.New(diag.RouteStale, dir, "%s", why).WithHint("run: lathe route %s --part PART", dir)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, File))
 	if err != nil {
@@ -291,7 +274,7 @@ func (r *Report) Missed(mhz float64) error {
 		return nil
 	}
 	from, to := r.Path[0], r.Path[len(r.Path)-1]
-	err := diag.New(CodeMissed, "", "%s MHz are not reached: %s MHz on %s, from %s to %s", diag.Number(mhz, 5),
+	err := diag.New(diag.ClockMissed, "", "%s MHz are not reached: %s MHz on %s, from %s to %s", diag.Number(mhz, 5),
 		diag.Number(r.MHz, 4), r.Part, from.Place(), to.Place())
 	if to.Layer != "" {
 		return err.WithHint("try more --seeds, or fewer lanes: out_lanes in a [[fold.rule]] for %q", to.Layer)

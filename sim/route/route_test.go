@@ -83,7 +83,7 @@ func TestRoute(t *testing.T) {
 			t.Errorf("the floor plan lacks %q", want)
 		}
 	}
-	if err := r.Missed(r.MHz + 1); diag.CodeOf(err) != CodeMissed || !strings.Contains(err.Error(), "product") {
+	if err := r.Missed(r.MHz + 1); diag.CodeOf(err) != diag.ClockMissed || !strings.Contains(err.Error(), "product") {
 		t.Errorf("missed: %v", err)
 	}
 	if err := r.Missed(r.MHz); err != nil {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lathe/cuda/cudatest"
+	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/internal/workers"
 )
@@ -46,7 +47,7 @@ var signs = []struct {
 }{
 	{untried, regexp.MustCompile(tools.Untried + `|L0935|L0937|L0938|L0963|NVRTC_ERROR_|no space left|` +
 		`cannot allocate memory|too many open files|temporarily unavailable|no such file|permission denied`)},
-	{refused, regexp.MustCompile(`L0936`)},
+	{refused, regexp.MustCompile(string(diag.NVRTCFailed))},
 	{strange, regexp.MustCompile(`L0960|L0961|L0962`)},
 	{address, regexp.MustCompile(`L0964|L0965`)},
 	{race, regexp.MustCompile(`L0967|L0968|L0973|L0974`)},

@@ -65,10 +65,10 @@ func New() *Memory { return &Memory{next: firstBase} }
 // Alloc makes a buffer whose bytes are all 0xFF and returns its address.
 func (m *Memory) Alloc(bytes int64, opt Options) (uint64, error) {
 	if bytes < 0 || bytes > 1<<46 || !opt.Sparse && bytes > 1<<36 {
-		return 0, diag.New("L0963", opt.Name, "a buffer of %d bytes", bytes)
+		return 0, diag.New(diag.PTXBuffer, opt.Name, "a buffer of %d bytes", bytes)
 	}
 	if opt.Base%256 != 0 {
-		return 0, diag.New("L0963", opt.Name, "the base %#x is not a multiple of 256", opt.Base)
+		return 0, diag.New(diag.PTXBuffer, opt.Name, "the base %#x is not a multiple of 256", opt.Base)
 	}
 	m.serial++
 	b := &Buffer{Name: opt.Name, Base: opt.Base, Size: uint64(bytes), mu: new(sync.Mutex)}
@@ -83,12 +83,12 @@ func (m *Memory) Alloc(bytes int64, opt Options) (uint64, error) {
 	for _, i := range []int{at - 1, at} {
 		if i >= 0 && i < len(m.buffers) && b.Base < m.buffers[i].Base+m.buffers[i].Size+256 &&
 			m.buffers[i].Base < b.Base+b.Size+256 {
-			return 0, diag.New("L0963", b.Name, "%d bytes at %#x lie upon, or right beside, %s", bytes, b.Base,
+			return 0, diag.New(diag.PTXBuffer, b.Name, "%d bytes at %#x lie upon, or right beside, %s", bytes, b.Base,
 				m.buffers[i].Name)
 		}
 	}
 	if b.Base < 1<<20 || b.Base+b.Size > 1<<62 || b.Base < SharedBase+WindowSize && SharedBase < b.Base+b.Size {
-		return 0, diag.New("L0963", b.Name, "the base %#x belongs to another space", b.Base)
+		return 0, diag.New(diag.PTXBuffer, b.Name, "the base %#x belongs to another space", b.Base)
 	}
 	if opt.Sparse {
 		b.pages = make([][]byte, (b.Size+pageSize-1)/pageSize)
@@ -107,7 +107,7 @@ func (m *Memory) Free(addr uint64) error {
 			return nil
 		}
 	}
-	return diag.New("L0963", "", "no buffer begins at %#x", addr)
+	return diag.New(diag.PTXBuffer, "", "no buffer begins at %#x", addr)
 }
 
 func byBase(b *Buffer, addr uint64) int { return cmp.Compare(b.Base, addr) }
@@ -183,7 +183,7 @@ func (m *Memory) Transfer(addr uint64, data []byte, write bool) error {
 	}
 	b := m.Find(addr)
 	if b == nil || uint64(len(data)) > b.Size-(addr-b.Base) {
-		return diag.New("L0963", "", "a copy of %d bytes at %#x: %s", len(data), addr, m.Nearest(addr))
+		return diag.New(diag.PTXBuffer, "", "a copy of %d bytes at %#x: %s", len(data), addr, m.Nearest(addr))
 	}
 	for off := addr - b.Base; len(data) > 0; {
 		n := len(data)

@@ -3,9 +3,10 @@
 package parse
 
 import (
-	"lathe/internal/diag"
 	"strconv"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // token is a word (identifier, directive, number), a string with its quotes, or one sign; text is empty at the end.
@@ -88,7 +89,7 @@ func (l *lexer) next() (token, error) {
 }
 
 func (l *lexer) fault(line int, msg string, args ...any) *diag.Error {
-	return diag.New("L0960", l.name+":"+strconv.Itoa(line), msg, args...)
+	return diag.New(diag.PTXSyntax, l.name+":"+strconv.Itoa(line), msg, args...)
 }
 
 // number reads a constant: 12, -0 is not one (the sign is a token of its own), 0x1F, 017, 0b1, 12U, 0fXXXXXXXX,

@@ -16,7 +16,8 @@ import (
 var planted = []struct {
 	name, file, sound, fault string
 	last                     bool
-	code, says               string
+	code                     diag.Code
+	says                     string
 }{
 	{"no wait for a phase", "matmul_boxes.sm_90", `mbarrier.try_wait\S+ complete, [^;]*;`, "mov.pred complete, -1;",
 		false,

@@ -2,6 +2,8 @@
 
 package syntax
 
+import "lathe/internal/diag"
+
 // commas demands, of the items of an operation or of what stands in brackets, a comma between values, and something on
 // each side of a comma, something behind a colon and an arrow. The grammar does not: it repeats tokens.
 func (f *File) commas(nodes []Node) {
@@ -12,15 +14,15 @@ func (f *File) commas(nodes []Node) {
 		n := &nodes[i]
 		switch {
 		case n.Kind == Value && i > 0 && nodes[i-1].Kind == Value:
-			f.bad = f.errorAt(CodeSyntax, n.At, "a comma is missing between %%%s and %%%s", nodes[i-1].Text, n.Text)
+			f.bad = f.errorAt(diag.MLIRSyntax, n.At, "a comma is missing between %%%s and %%%s", nodes[i-1].Text, n.Text)
 			return
 		case !n.mark(","):
 		case i == 0 || i == len(nodes)-1 || nodes[i-1].joins() || nodes[i+1].joins():
-			f.bad = f.errorAt(CodeSyntax, n.At, "a comma without something on each side")
+			f.bad = f.errorAt(diag.MLIRSyntax, n.At, "a comma without something on each side")
 			return
 		}
 		if (n.mark(":") || n.mark("->")) && (i == len(nodes)-1 || nodes[i+1].joins()) {
-			f.bad = f.errorAt(CodeSyntax, n.At, "nothing stands behind %q", n.Text)
+			f.bad = f.errorAt(diag.MLIRSyntax, n.At, "nothing stands behind %q", n.Text)
 			return
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -61,11 +61,11 @@ func Storage(elem string) ir.DType {
 func (f *File) Constant(n *Node, t Type) (Literal, error) {
 	d := Storage(t.Elem)
 	if d == "" {
-		return Literal{}, f.errorAt(source.CodeDType, n.At, "constants of type %s are not supported", t)
+		return Literal{}, f.errorAt(diag.BadElementType, n.At, "constants of type %s are not supported", t)
 	}
 	count, ok := t.Elems()
 	if !ok || !t.Static() || !t.Tensor {
-		return Literal{}, f.errorAt(source.CodeDims, n.At, "a constant of type %s", t)
+		return Literal{}, f.errorAt(diag.BadDimension, n.At, "a constant of type %s", t)
 	}
 	body := f.src[n.At:n.End]
 	kind, body, _ := bytes.Cut(body[:len(body)-1], []byte("<"))
@@ -78,7 +78,7 @@ func (f *File) Constant(n *Node, t Type) (Literal, error) {
 		_, body, _ = bytes.Cut(body, []byte(":"))
 		return lit.list(slices.Concat([]byte("["), body, []byte("]")))
 	case string(kind) != "dense":
-		return Literal{}, f.errorAt(source.CodeForm, n.At, "constants as %s<...> are not supported", kind)
+		return Literal{}, f.errorAt(diag.UnsupportedForm, n.At, "constants as %s<...> are not supported", kind)
 	case bytes.HasPrefix(body, []byte(`"0x`)) && bytes.HasSuffix(body, []byte(`"`)):
 		return lit.hex(body[3 : len(body)-1])
 	}
@@ -123,7 +123,7 @@ type reader struct {
 }
 
 func (r *reader) fail(msg string, args ...any) error {
-	return r.f.errorAt(CodeValue, r.at, msg, args...)
+	return r.f.errorAt(diag.ConstantElements, r.at, msg, args...)
 }
 
 func (r *reader) typ() string { return Type{Tensor: true, Dims: r.dims, Elem: r.elem}.String() }
@@ -165,12 +165,13 @@ func (r *reader) raw(data []byte) (Literal, error) {
 // resource finds the bytes in the block of resources: four of alignment, then the elements.
 func (r *reader) resource(name string) (Literal, error) {
 	if name == "__elided__" {
-		return Literal{}, r.f.errorAt(CodeElided, r.at, "the elements of a constant were left out when the text was printed").
+		return Literal{}, r.f.errorAt(diag.ElidedConstant, r.at,
+			"the elements of a constant were left out when the text was printed").
 			WithHint("print it with all elements: as_text() of jax does, and MLIR without --mlir-elide-elementsattrs-if-larger")
 	}
 	span, ok := r.f.resources[name]
 	if !ok {
-		return Literal{}, r.f.errorAt(source.CodeUndefined, r.at, "the resource %q is not in the file", name)
+		return Literal{}, r.f.errorAt(diag.UndefinedValue, r.at, "the resource %q is not in the file", name)
 	}
 	digits := bytes.TrimPrefix(r.f.src[span.at:span.end], []byte("0x"))
 	if len(digits) != 8+2*r.size*r.count {

@@ -16,20 +16,6 @@ import (
 	"lathe/internal/diag"
 )
 
-// The error codes of StableHLO texts.
-const (
-	CodeSyntax  = "L0270" // the text is no MLIR, at a line and a column
-	CodeModules = "L0271" // several modules in one file, or none
-	CodeByte    = "L0272" // the binary form
-	CodeElided  = "L0273" // constants that were left out when the text was printed
-	CodeValue   = "L0274" // a literal that does not fit its type
-	CodeTypes   = "L0275" // types that do not fit the operation
-	CodeDynamic = "L0276" // shapes that are known at run time only
-	CodeLoop    = "L0277" // a loop that is not written out
-	CodeCall    = "L0278" // a call of a function that is not there, or of itself
-	CodeQuant   = "L0279" // a quantized type
-)
-
 // File is a module text and what was read of it.
 type File struct {
 	// Name stands for the file in messages.
@@ -51,12 +37,12 @@ func (f *File) Position(at int) string {
 	return fmt.Sprintf("%s:%d:%d", f.Name, line, col)
 }
 
-func (f *File) errorAt(code string, at int, msg string, args ...any) *diag.Error {
+func (f *File) errorAt(code diag.Code, at int, msg string, args ...any) *diag.Error {
 	return diag.New(code, f.Position(at), msg, args...)
 }
 
 // Errorf is an error at an offset of the text.
-func (f *File) Errorf(code string, at int, msg string, args ...any) *diag.Error {
+func (f *File) Errorf(code diag.Code, at int, msg string, args ...any) *diag.Error {
 	return f.errorAt(code, at, msg, args...)
 }
 
@@ -70,14 +56,14 @@ func Bytecode(data []byte) bool { return bytes.HasPrefix(data, []byte("ML\xefR")
 func Parse(name string, data []byte) (*File, error) {
 	f := &File{Name: name, aliases: map[string]*Node{}, resources: map[string]span{}}
 	if Bytecode(data) {
-		return nil, diag.New(CodeByte, name, "is MLIR bytecode, not text").
+		return nil, diag.New(diag.MLIRBytecode, name, "is MLIR bytecode, not text").
 			WithHint("print it: str(exported.mlir_module()), or stablehlo-translate --deserialize")
 	}
 	if what, hint := source.LooksLike(data); what != "" || len(bytes.TrimSpace(data)) == 0 {
 		if what == "" {
 			what = "an empty file"
 		}
-		return nil, diag.New(source.CodeFormat, name, "is not StableHLO text: it is %s", what).WithHint("%s", hint)
+		return nil, diag.New(diag.NotModel, name, "is not StableHLO text: it is %s", what).WithHint("%s", hint)
 	}
 	if err := f.scan(data); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func (l *listener) SyntaxError(r antlr.Recognizer, symbol any, _, _ int, msg str
 	case antlr.Token:
 		at = t.GetStart()
 		if what = strings.TrimPrefix(t.GetText(), "<EOF>"); what == "" {
-			panic(stopped{err: l.f.errorAt(CodeSyntax, l.f.origin(len(l.f.text)), "the text ends too early")})
+			panic(stopped{err: l.f.errorAt(diag.MLIRSyntax, l.f.origin(len(l.f.text)), "the text ends too early")})
 		}
 	default:
 		if lexer, ok := r.(*antlr.BaseLexer); ok {
@@ -42,7 +42,7 @@ func (l *listener) SyntaxError(r antlr.Recognizer, symbol any, _, _ int, msg str
 	if what == "" {
 		what = msg
 	}
-	panic(stopped{l.f.errorAt(CodeSyntax, l.f.origin(at), "unexpected %q", shortened(what)), final})
+	panic(stopped{l.f.errorAt(diag.MLIRSyntax, l.f.origin(at), "unexpected %q", shortened(what)), final})
 }
 
 func shortened(s string) string {

@@ -5,7 +5,7 @@ package syntax
 import (
 	"bytes"
 
-	"lathe/frontend/source"
+	"lathe/internal/diag"
 )
 
 // readResources finds the resources in a block {-# dialect_resources: { builtin: { name: "0x..." } } #-}: names are
@@ -17,11 +17,11 @@ func (f *File) readResources(at, end int) error {
 		case c == '"':
 			stop := stringEnd(f.src, i)
 			if stop < 0 || stop > end {
-				return f.errorAt(CodeSyntax, i, "a string has no end")
+				return f.errorAt(diag.MLIRSyntax, i, "a string has no end")
 			}
 			if inner := f.src[i+1 : stop-1]; bytes.HasPrefix(inner, []byte("0x")) {
 				if _, twice := f.resources[string(name)]; twice {
-					return f.errorAt(source.CodeDuplicate, i, "the resource %q is defined twice", name)
+					return f.errorAt(diag.DuplicateName, i, "the resource %q is defined twice", name)
 				}
 				f.resources[string(name)] = span{i + 1, stop - 1}
 			} else {

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strings"
 
-	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
 
@@ -69,7 +68,7 @@ type scanner struct {
 func (f *File) scan(src []byte) error {
 	s := &scanner{scanned: scanned{src: src}, file: f}
 	if len(src) > maxSize {
-		return diag.New(source.CodeLimit, f.Name, "is %d bytes long, more than 2^31-1", len(src))
+		return diag.New(diag.ModelLimit, f.Name, "is %d bytes long, more than 2^31-1", len(src))
 	}
 	s.code = make([]byte, 0, min(len(src), maxCode))
 	f.scanned = &s.scanned
@@ -78,12 +77,12 @@ func (f *File) scan(src []byte) error {
 			return err
 		}
 		if len(s.code) > maxCode {
-			return f.errorAt(source.CodeLimit, s.at, "more than %d bytes of code stand outside of constants", maxCode)
+			return f.errorAt(diag.ModelLimit, s.at, "more than %d bytes of code stand outside of constants", maxCode)
 		}
 	}
 	if s.depth > 0 {
 		at := s.open[s.depth-1]
-		return f.errorAt(CodeSyntax, at, "the %q is never closed: the text ends too early", src[at])
+		return f.errorAt(diag.MLIRSyntax, at, "the %q is never closed: the text ends too early", src[at])
 	}
 	return nil
 }
@@ -120,7 +119,7 @@ func (s *scanner) next() error {
 		s.take(2)
 	case c == '(' || c == '[' || c == '{' || c == '<':
 		if s.depth == maxDepth {
-			return s.file.errorAt(source.CodeLimit, s.at, "brackets are nested more than %d deep", maxDepth)
+			return s.file.errorAt(diag.ModelLimit, s.at, "brackets are nested more than %d deep", maxDepth)
 		}
 		s.open[s.depth] = s.at
 		s.depth++
@@ -135,7 +134,7 @@ func (s *scanner) next() error {
 		s.depth--
 		s.take(1)
 	case c < ' ' || c >= 0x7f:
-		return s.file.errorAt(CodeSyntax, s.at, "unexpected byte %#02x outside of a string", c)
+		return s.file.errorAt(diag.MLIRSyntax, s.at, "unexpected byte %#02x outside of a string", c)
 	default:
 		s.take(1)
 	}
@@ -145,7 +144,7 @@ func (s *scanner) next() error {
 func opens(c byte) byte { return "([{<"[strings.IndexByte(")]}>", c)] }
 
 func (s *scanner) unmatched(c byte) error {
-	e := s.file.errorAt(CodeSyntax, s.at, "unexpected %q", c)
+	e := s.file.errorAt(diag.MLIRSyntax, s.at, "unexpected %q", c)
 	if s.depth > 0 {
 		at := s.open[s.depth-1]
 		line, col := s.lineCol(at)
@@ -172,7 +171,7 @@ func (s *scanner) skip(n int) {
 // comment leaves out a comment; that of a file of several modules is refused.
 func (s *scanner) comment() error {
 	if bytes.HasPrefix(s.src[s.at:], []byte("// -----")) && (s.at == 0 || s.src[s.at-1] == '\n') {
-		return s.file.errorAt(CodeModules, s.at, "the file holds several modules").
+		return s.file.errorAt(diag.SeveralModules, s.at, "the file holds several modules").
 			WithHint("write each module into a file of its own")
 	}
 	n := bytes.IndexByte(s.src[s.at:], '\n')
@@ -187,7 +186,7 @@ func (s *scanner) comment() error {
 func (s *scanner) text() error {
 	end := stringEnd(s.src, s.at)
 	if end < 0 {
-		return s.file.errorAt(CodeSyntax, s.at, "a string has no end")
+		return s.file.errorAt(diag.MLIRSyntax, s.at, "a string has no end")
 	}
 	inner := s.src[s.at+1 : end-1]
 	s.take(1)
@@ -233,7 +232,7 @@ func (s *scanner) constant() error {
 		case '"':
 			end := stringEnd(s.src, i)
 			if end < 0 {
-				return s.file.errorAt(CodeSyntax, i, "a string has no end")
+				return s.file.errorAt(diag.MLIRSyntax, i, "a string has no end")
 			}
 			i = end - 1
 		case '>':
@@ -245,7 +244,7 @@ func (s *scanner) constant() error {
 			return nil // not what a constant holds: the parser will say so
 		}
 	}
-	return s.file.errorAt(CodeSyntax, s.at-1, "the '<' is never closed: the text ends too early")
+	return s.file.errorAt(diag.MLIRSyntax, s.at-1, "the '<' is never closed: the text ends too early")
 }
 
 // resources leaves out the contents of a block of resources.
@@ -256,7 +255,7 @@ func (s *scanner) resources() error {
 		case s.src[i] == '"':
 			end := stringEnd(s.src, i)
 			if end < 0 {
-				return s.file.errorAt(CodeSyntax, i, "a string has no end")
+				return s.file.errorAt(diag.MLIRSyntax, i, "a string has no end")
 			}
 			i = end - 1
 		case bytes.HasPrefix(s.src[i:], []byte("#-}")):
@@ -266,5 +265,5 @@ func (s *scanner) resources() error {
 			return nil
 		}
 	}
-	return s.file.errorAt(CodeSyntax, start, "the block of resources is never closed: the text ends too early")
+	return s.file.errorAt(diag.MLIRSyntax, start, "the block of resources is never closed: the text ends too early")
 }

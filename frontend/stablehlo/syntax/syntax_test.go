@@ -109,26 +109,30 @@ func TestConstants(t *testing.T) {
 // TestRefused lists texts that are no modules, and where.
 func TestRefused(t *testing.T) {
 	deep := strings.Repeat("(", maxDepth+1)
-	for _, c := range []struct{ text, code, want string }{
-		{"%0 = stablehlo.add %a, %b : tensor<4xf32", CodeSyntax, "m.mlir:1:35: L0270: the '<' is never closed"},
-		{"module {\n  foo bar\n}", CodeSyntax, `m.mlir:2:7: L0270: unexpected "bar"`},
-		{"module {\n  %0 = = %1\n}", CodeSyntax, `m.mlir:2:8: L0270: unexpected "="`},
-		{"module {\n  \"a", CodeSyntax, "m.mlir:2:3"},
-		{"module }", CodeSyntax, "m.mlir:1:8: L0270: unexpected '}'"},
-		{"module (]", CodeSyntax, "the '(' at 1:8 is still open"},
-		{"%0 =", CodeSyntax, "ends too early"},
-		{"a.b \x01", CodeSyntax, "m.mlir:1:5"},
-		{"a.b ~", CodeSyntax, `m.mlir:1:5: L0270: unexpected "~"`},
-		{"a.b # c.d", CodeSyntax, `m.mlir:1:5: L0270: unexpected "#"`},
-		{"// x ~ ä\na.b ä", CodeSyntax, "m.mlir:2:5"},
+	for _, c := range []struct {
+		text string
+		code diag.Code
+		want string
+	}{
+		{"%0 = stablehlo.add %a, %b : tensor<4xf32", diag.MLIRSyntax, "m.mlir:1:35: L0270: the '<' is never closed"},
+		{"module {\n  foo bar\n}", diag.MLIRSyntax, `m.mlir:2:7: L0270: unexpected "bar"`},
+		{"module {\n  %0 = = %1\n}", diag.MLIRSyntax, `m.mlir:2:8: L0270: unexpected "="`},
+		{"module {\n  \"a", diag.MLIRSyntax, "m.mlir:2:3"},
+		{"module }", diag.MLIRSyntax, "m.mlir:1:8: L0270: unexpected '}'"},
+		{"module (]", diag.MLIRSyntax, "the '(' at 1:8 is still open"},
+		{"%0 =", diag.MLIRSyntax, "ends too early"},
+		{"a.b \x01", diag.MLIRSyntax, "m.mlir:1:5"},
+		{"a.b ~", diag.MLIRSyntax, `m.mlir:1:5: L0270: unexpected "~"`},
+		{"a.b # c.d", diag.MLIRSyntax, `m.mlir:1:5: L0270: unexpected "#"`},
+		{"// x ~ ä\na.b ä", diag.MLIRSyntax, "m.mlir:2:5"},
 		{"a.b " + deep, "L0205", "more than 200 deep"},
-		{"a.b dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>\n%0 = = b", CodeSyntax, "m.mlir:2:6"},
-		{"a.b dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> ~", CodeSyntax, "m.mlir:1:53"},
-		{"module {}\n// -----\nmodule {}", CodeModules, "m.mlir:2:1"},
-		{"ML\xefR", CodeByte, "bytecode"},
+		{"a.b dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>\n%0 = = b", diag.MLIRSyntax, "m.mlir:2:6"},
+		{"a.b dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> ~", diag.MLIRSyntax, "m.mlir:1:53"},
+		{"module {}\n// -----\nmodule {}", diag.SeveralModules, "m.mlir:2:1"},
+		{"ML\xefR", diag.MLIRBytecode, "bytecode"},
 		{"PK\x03\x04", "L0202", "zip"},
 		{"  \n", "L0202", "empty"},
-		{"%0:9999999 = a.b", CodeSyntax, "9999999 results"},
+		{"%0:9999999 = a.b", diag.MLIRSyntax, "9999999 results"},
 	} {
 		_, err := Parse("m.mlir", []byte(c.text))
 		var d *diag.Error

@@ -5,6 +5,8 @@ package syntax
 import (
 	"strconv"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Kind is what a Node is.
@@ -76,7 +78,7 @@ func (f *File) results(n Node) []string {
 		k, err := strconv.Atoi(count)
 		if err != nil || k < 1 || k > 1<<12 {
 			if f.bad == nil {
-				f.bad = f.errorAt(CodeSyntax, n.At, "an operation of %s results", count)
+				f.bad = f.errorAt(diag.MLIRSyntax, n.At, "an operation of %s results", count)
 			}
 			return nil
 		}

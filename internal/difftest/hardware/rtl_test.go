@@ -23,7 +23,7 @@ import (
 
 // noRTL are the reasons for which a quantized node may lack hardware: its format, its attributes, a constant
 // beside a stream, a transpose of too many axes, and weights that are too long for a constant.
-var noRTL = []string{"L0310", "L0311", "L0332", "L0333", "L0620"}
+var noRTL = []diag.Code{"L0310", "L0311", "L0332", "L0333", "L0620"}
 
 // perDesign is the number of graphs that share a simulation.
 const perDesign = 10

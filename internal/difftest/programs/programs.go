@@ -10,13 +10,14 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/ir"
 )
 
 // Refused are the reasons for which a quantized node may lack a StableHLO form: its format has no integers times a
 // power of two, or its numbers exceed 63 bits.
-var Refused = []string{"L0310", "L0317"}
+var Refused = []diag.Code{diag.ReferenceOnly, diag.IntegerWidth}
 
 // PerProgram is the number of graphs that share a program.
 const PerProgram = 10

@@ -10,9 +10,6 @@ import (
 	"lathe/ir/format"
 )
 
-// codeData is the error code of codes, scales and shapes that do not belong together.
-const codeData = "L0508"
-
 // Encoded is an array of codes.
 type Encoded struct {
 	Format format.Format
@@ -32,7 +29,7 @@ func newLayout(f format.Format, shape []int, n int) (layout, error) {
 	l := layout{rows: 1, row: 1}
 	for i, d := range shape {
 		if d < 0 {
-			return l, diag.New(codeData, "", "shape %v has a negative dimension", shape)
+			return l, diag.New(diag.FormatData, "", "shape %v has a negative dimension", shape)
 		}
 		if i == len(shape)-1 {
 			l.row = d
@@ -41,15 +38,16 @@ func newLayout(f format.Format, shape []int, n int) (layout, error) {
 		}
 	}
 	if l.rows*l.row != n {
-		return l, diag.New(codeData, "", "%d elements for shape %v", n, shape)
+		return l, diag.New(diag.FormatData, "", "%d elements for shape %v", n, shape)
 	}
 	if format.ScalesBeside(f) {
-		return l, diag.New(codeData, "", "%s has no scale of its own", f).WithHint("write a number in place of the brackets")
+		return l, diag.New(diag.FormatData, "", "%s has no scale of its own",
+			f).WithHint("write a number in place of the brackets")
 	}
 	if b, ok := f.(format.Block); ok {
 		l.block, l.tiles = b.BlockSize(), format.NewTiling(b, shape)
 		if b.Axis() >= 0 && b.Axis() != len(shape)-1 {
-			return l, diag.New(codeData, "", "%s cuts axis %d, but only the last axis of shape %v can be cut here",
+			return l, diag.New(diag.FormatData, "", "%s cuts axis %d, but only the last axis of shape %v can be cut here",
 				f, b.Axis(), shape)
 		}
 	}
@@ -110,17 +108,17 @@ func FromCodes(f format.Format, shape []int, codes, scales []int64) (*Encoded, e
 		want = l.tiles.Count()
 		for i, s := range scales {
 			if s < 0 || s>>b.ScaleWidth() != 0 {
-				return nil, diag.New(codeData, "", "scale %d is %d, which has more than %d bits", i, s, b.ScaleWidth())
+				return nil, diag.New(diag.FormatData, "", "scale %d is %d, which has more than %d bits", i, s, b.ScaleWidth())
 			}
 		}
 	}
 	if len(scales) != want {
-		return nil, diag.New(codeData, "", "shape %v in %s has %d scales, got %d", shape, f, want, len(scales))
+		return nil, diag.New(diag.FormatData, "", "shape %v in %s has %d scales, got %d", shape, f, want, len(scales))
 	}
 	if w := f.Width(); w < 63 {
 		for i, c := range codes {
 			if c < -1<<(w-1) || c >= 1<<w {
-				return nil, diag.New(codeData, "", "code %d is %d, which has more than the %d bits of %s", i, c, w, f)
+				return nil, diag.New(diag.FormatData, "", "code %d is %d, which has more than the %d bits of %s", i, c, w, f)
 			}
 		}
 	}
@@ -185,10 +183,10 @@ func Dot(fa format.Format, shape []int, a []float64, fb format.Format, b []float
 	case err != nil:
 		return nil, err
 	case l.row != len(b):
-		return nil, diag.New(codeData, "", "rows of %d elements times a vector of %d", l.row, len(b))
+		return nil, diag.New(diag.FormatData, "", "rows of %d elements times a vector of %d", l.row, len(b))
 	}
 	if b, ok := fa.(format.Block); ok && b.BlockRows() > 1 {
-		return nil, diag.New(codeData, "", "%s has tiles, and rows are multiplied one by one", fa)
+		return nil, diag.New(diag.FormatData, "", "%s has tiles, and rows are multiplied one by one", fa)
 	}
 	out, scales := make([]float64, l.rows), len(x.Scales)/max(l.rows, 1)
 	for r := range out {

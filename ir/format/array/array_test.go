@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"lathe/internal/diag"
 	"lathe/ir/format"
-	"pgregory.net/rapid"
 )
 
 func parse(t testing.TB, text string) format.Format {
@@ -97,7 +98,7 @@ func TestErrors(t *testing.T) {
 		"tiles":     func() error { _, err := Dot(parse(t, "mxint(8,2x2)"), []int{1, 2}, one, fx, one, 0); return err },
 		"dot b":     func() error { _, err := Dot(fx, []int{2}, one, parse(t, "int(8)*[0]"), one, 0); return err },
 	} {
-		if err := run(); diag.CodeOf(err) != codeData {
+		if err := run(); diag.CodeOf(err) != diag.FormatData {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

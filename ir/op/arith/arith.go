@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -50,7 +51,7 @@ func Step(t ir.Type) (int, bool) {
 func CommonStep(n *ir.Node) (int, error) {
 	exp, ok := Step(n.Args[0].Type)
 	if !ok {
-		return 0, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+		return 0, n.Errorf(diag.OpFormats, "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
 	}
 	return exp, nil
 }
@@ -73,7 +74,8 @@ func FixedOf(n *ir.Node, t ir.Type) (format.Fixed, error) {
 	if fx, ok := format.AsFixed(t.Format); ok {
 		return fx, nil
 	}
-	return format.Fixed{}, n.Errorf("L0310", "%s in %s has a meaning in the reference engine only", n.Op.Name, t.Format).
+	return format.Fixed{}, n.Errorf(diag.ReferenceOnly, "%s in %s has a meaning in the reference engine only", n.Op.Name,
+		t.Format).
 		WithHint("use fixed, ufixed, int or uint for the other engines")
 }
 

@@ -3,13 +3,14 @@
 package arith
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
 // ConstArg returns the value of a constant argument.
 func ConstArg(n *ir.Node, i int) (*ir.Tensor, error) {
 	if !n.Args[i].IsConst() {
-		return nil, n.Errorf("L0315", "argument %d (%s) must be a constant", i, n.Args[i].Name)
+		return nil, n.Errorf(diag.ArgumentNotConstant, "argument %d (%s) must be a constant", i, n.Args[i].Name)
 	}
 	return n.Args[i].Value()
 }
@@ -22,7 +23,7 @@ func ConstLattice(n *ir.Node, i int) (*ir.Lattice, error) {
 	}
 	l, err := t.Lattice()
 	if err != nil {
-		return nil, n.Errorf("L0308", "%s: %v", n.Args[i].Name, err)
+		return nil, n.Errorf(diag.OpFormats, "%s: %v", n.Args[i].Name, err)
 	}
 	return l, nil
 }

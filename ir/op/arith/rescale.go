@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -153,13 +154,13 @@ func (r *Rescale) Common() (mul []*big.Int, width, shift int) {
 // CheckHardware says why there is none for r, or gives nil.
 func (r *Rescale) CheckHardware(n *ir.Node) error {
 	if r.Out.Round > format.RoundOutward {
-		return n.Errorf("L0311", "round=%s has no hardware", r.Out.Round)
+		return n.Errorf(diag.NoHardwareForm, "round=%s has no hardware", r.Out.Round)
 	}
 	if r.Zero != int64(int32(r.Zero)) {
-		return n.Errorf("L0311", "the zero point %d has no hardware: it has more than 32 bits", r.Zero)
+		return n.Errorf(diag.NoHardwareForm, "the zero point %d has no hardware: it has more than 32 bits", r.Zero)
 	}
 	if _, width, _ := r.Common(); width > 2*FactorBits {
-		return n.Errorf("L0311", "scales of output channels differ by more than 2^%d, which has no hardware",
+		return n.Errorf(diag.NoHardwareForm, "scales of output channels differ by more than 2^%d, which has no hardware",
 			FactorBits).WithHint("quantize the weights per tensor, or with scales closer together")
 	}
 	return nil

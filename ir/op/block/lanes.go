@@ -30,7 +30,7 @@ func CheckLanes(n *ir.Node, key string, lanes int, t ir.Type) *diag.Error {
 	lengths := t.BlockLengths()
 	e := lane.Check(n, key, lanes, Lanes(t), slices.Min(lengths), "elements of the shortest block")
 	if e != nil {
-		e.Code = "L0651"
+		e.Code = diag.BlockLanes
 	}
 	return e
 }

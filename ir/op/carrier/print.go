@@ -3,6 +3,7 @@
 package carrier
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 )
@@ -30,7 +31,7 @@ func Rounded(b *hlo.Builder, n *ir.Node, v hlo.Value) hlo.Value {
 // Unrounded is Print without the rounding of a result in a float of 16 bits.
 func Unrounded(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if n.Op.HLO == nil {
-		return hlo.Value{}, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
+		return hlo.Value{}, n.Errorf(diag.ReferenceOnly, "%s has no StableHLO form in this version", n.Op.Name)
 	}
 	outer := b.Samples
 	defer func() { b.Samples = outer }()

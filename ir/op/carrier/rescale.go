@@ -3,6 +3,7 @@
 package carrier
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/arith"
@@ -26,7 +27,7 @@ func Rescale(r *arith.Rescale, b *hlo.Builder, n *ir.Node, v hlo.Value, bits int
 		left = max(left, -s)
 	}
 	if bits+left > 62 && left > 0 {
-		return hlo.Value{}, n.Errorf("L0317", "codes need %d bits before they saturate, StableHLO integers have 63",
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "codes need %d bits before they saturate, StableHLO integers have 63",
 			bits+left)
 	}
 	v = b.RoundShift(v, bits, hlo.Shift{By: r.Shift, Axis: last}, uint8(r.Out.Round))

@@ -9,6 +9,7 @@ import (
 	"math"
 	"sync"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -158,7 +159,7 @@ type AxisAttrs struct {
 func InFloatGraph(n *ir.Node) error {
 	for _, t := range append([]ir.Type{n.Type}, TypesOf(n.Args)...) {
 		if !t.IsFloat() && !ir.IsWhole(t.Format) && !(t.InBlocks() && n.TakesBlocks()) {
-			return n.Errorf("L0308", "%s computes in float graphs, %s has no meaning there", n.Op.Name, t.Format)
+			return n.Errorf(diag.OpFormats, "%s computes in float graphs, %s has no meaning there", n.Op.Name, t.Format)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -123,7 +124,7 @@ func (f *function) legal(n *ir.Node) error {
 // planned is the interpolation that n is computed by; nil for a table.
 func (f *function) planned(n *ir.Node) (*interpolation, error) {
 	if err := f.legal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	p, err := f.interpolates(n)
 	if p != nil {

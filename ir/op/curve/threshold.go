@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -71,18 +72,19 @@ func thresholdsOf(n *ir.Node) (*thresholds, error) {
 		return nil, err
 	}
 	if f, ok := format.AsFixed(n.Args[1].Type.Format); !ok || f.F != x.F || !f.Signed {
-		return nil, n.Errorf("L0308", "thresholds are signed fixed values with the step of %s, not %s",
+		return nil, n.Errorf(diag.OpFormats, "thresholds are signed fixed values with the step of %s, not %s",
 			n.Args[0].Type.Format, n.Args[1].Type.Format)
 	}
 	_, blocks := n.Type.Format.(format.Block)
 	if blocks || format.ScalesBeside(n.Type.Format) || n.Type.Format.Width() > maxThresholdW || x.W > maxSumW {
-		return nil, n.Errorf("L0308", "thresholds lead from at most %d bits to codes of at most %d bits without scales "+
-			"beside them, not from %s to %s", maxSumW, maxThresholdW, n.Args[0].Type.Format, n.Type.Format)
+		return nil, n.Errorf(diag.OpFormats,
+			"thresholds lead from at most %d bits to codes of at most %d bits without scales "+
+				"beside them, not from %s to %s", maxSumW, maxThresholdW, n.Args[0].Type.Format, n.Type.Format)
 	}
 	raw, low := format.Raw(n.Type.Format), int64(n.Attrs.(*ThresholdAttrs).Low)
 	s := &thresholds{at: t.Codes, count: n.Args[1].Type.Shape[1]}
 	if least, span := raw.Min(), int64(1)<<raw.W; low < least-span/2 || low+int64(s.count) > raw.Max() {
-		return nil, n.Errorf("L0308", "%d thresholds give codes beyond %s", s.count, n.Type.Format)
+		return nil, n.Errorf(diag.OpFormats, "%d thresholds give codes beyond %s", s.count, n.Type.Format)
 	}
 	s.code = func(reached int) int64 {
 		code := low + int64(reached)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -37,7 +38,7 @@ func angle(name, doc string, f func(x float64) float64, print func(*hlo.Builder,
 		Infer:  column.SameShape,
 		Eval: func(n *ir.Node) (ir.Kernel, error) {
 			if !n.Type.IsFloat() {
-				return nil, n.Errorf("L0308", "%s takes floats", n.Op.Name)
+				return nil, n.Errorf(diag.OpFormats, "%s takes floats", n.Op.Name)
 			}
 			return pointwise.Unary{Float: func(*ir.Node) func(float32) float32 {
 				return func(x float32) float32 { return float32(f(float64(x))) }
@@ -45,7 +46,7 @@ func angle(name, doc string, f func(x float64) float64, print func(*hlo.Builder,
 		},
 		HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 			if !n.Type.IsFloat() {
-				return hlo.Value{}, n.Errorf("L0308", "%s takes floats", n.Op.Name)
+				return hlo.Value{}, n.Errorf(diag.OpFormats, "%s takes floats", n.Op.Name)
 			}
 			return print(b, args[0]), b.Err()
 		},

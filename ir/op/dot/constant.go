@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/rtl"
@@ -57,7 +58,8 @@ func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
 		v.Window.With(pad...)
 	}
 	if digits := cmvm.Digits(l.Problem.Matrix); digits > mostDigits {
-		return nil, n.Errorf("L0620", "weights of %d digits are too many to be wired into sums; %d are the most", digits,
+		return nil, n.Errorf(diag.UnrollLimit, "weights of %d digits are too many to be wired into sums; %d are the most",
+			digits,
 			mostDigits).WithHint("fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
 	}
 	u, err := m.solved.unit(l)
@@ -66,7 +68,7 @@ func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
 		if l.Problem.Levels > 0 {
 			hint = "give depth in [unroll] more levels, or " + hint
 		}
-		return nil, n.Errorf("L0620", "sums with constant weights: %v", err).WithHint("%s", hint)
+		return nil, n.Errorf(diag.UnrollLimit, "sums with constant weights: %v", err).WithHint("%s", hint)
 	}
 	own := *u // columns of ops go on with it
 	return &own, nil
@@ -93,7 +95,7 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 		return nil, err
 	}
 	if c.Result.Round == format.RoundStochastic {
-		return nil, n.Errorf("L0311", "round=%s has no hardware", c.Result.Round)
+		return nil, n.Errorf(diag.NoHardwareForm, "round=%s has no hardware", c.Result.Round)
 	}
 	hw := n.HW.Sums
 	l := &sums.Layer{InBits: m.data.ints.W, OutBits: c.Result.W, Stages: hw.Stages,
@@ -110,7 +112,8 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 		}
 		bias := new(big.Int).Mul(big.NewInt(ch.Bias), big.NewInt(ch.Mul))
 		if !bias.IsInt64() {
-			return nil, n.Errorf("L0620", "sums with constant weights: a bias of %d bits, 63 are the most", bias.BitLen()+1).
+			return nil, n.Errorf(diag.UnrollLimit, "sums with constant weights: a bias of %d bits, 63 are the most",
+				bias.BitLen()+1).
 				WithHint("fold this layer: [[fold.rule]] name = %q with style = \"fold\"", n.Name)
 		}
 		for j, w := range c.Weights[o*c.In : (o+1)*c.In] {

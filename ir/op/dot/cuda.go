@@ -10,6 +10,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/gemm"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -45,7 +46,7 @@ func CodesOf(n *ir.Node) (*Codes, error) {
 	}
 	m, exact := p.(*exactSum)
 	if !exact {
-		return nil, n.Errorf("L0308", "sums over blocks need scales beside the codes")
+		return nil, n.Errorf(diag.OpFormats, "sums over blocks need scales beside the codes")
 	}
 	return m.onCodes(n)
 }
@@ -58,7 +59,7 @@ func (m *exactSum) onCodes(n *ir.Node) (*Codes, error) {
 	}
 	m = m.raw()
 	if m.tBits > 63 {
-		return nil, n.Errorf("L0308", "sums need %d bits, integers have 63", m.tBits)
+		return nil, n.Errorf(diag.OpFormats, "sums need %d bits, integers have 63", m.tBits)
 	}
 	c := &Codes{Out: m.out, In: m.in}
 	var buf []int64

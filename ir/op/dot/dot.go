@@ -7,6 +7,7 @@ package dot
 import (
 	"lathe/cuda"
 	"lathe/cuda/gemm"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -184,7 +185,7 @@ func (s *terms) Input(n *ir.Node, t *ir.Tensor) (Input, error) {
 	case d.ints.W == 0:
 		l, err := t.Lattice()
 		if err != nil {
-			return x, n.Errorf("L0308", "%v", err)
+			return x, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		x.Ints = l.Ints
 	case d.zero != 0:
@@ -202,7 +203,7 @@ func fixedData(n *ir.Node) (Data, error) {
 	f := n.Args[0].Type.Format
 	exp, ok := arith.Step(n.Args[0].Type)
 	if !ok {
-		return Data{}, n.Errorf("L0308", "%s takes formats with a common step, not %s", n.Op.Name, f)
+		return Data{}, n.Errorf(diag.OpFormats, "%s takes formats with a common step, not %s", n.Op.Name, f)
 	}
 	lo, hi := arith.Range(f)
 	d := Data{exp: exp, lo: lo.Int64(), hi: hi.Int64()}

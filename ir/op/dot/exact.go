@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -126,7 +127,7 @@ func planExact(n *ir.Node) (*exactSum, error) {
 		return nil, err
 	}
 	if len(w.Exps) > 1 && w.Axis != 0 {
-		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
+		return nil, n.Errorf(diag.OpFormats, "weight scales run along axis %d, output channels are axis 0", w.Axis)
 	}
 	bias, err := m.biasLattice(turns, data.exp+w.Exp(0))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -66,7 +67,7 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	zero := int64(0)
 	if axis, group, own, beside := scalesBeside(t.Type.Format); beside {
 		if axis != 0 || group > 1 {
-			return k, n.Errorf("L0308", "%s: scales run along axis %d, output channels are axis 0", n.Args[i].Name, axis)
+			return k, n.Errorf(diag.OpFormats, "%s: scales run along axis %d, output channels are axis 0", n.Args[i].Name, axis)
 		}
 		zero = own
 		for _, s := range t.Type.Scales {
@@ -75,7 +76,7 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	} else {
 		c, ok := format.IntegersOf(t.Type.Format)
 		if !ok {
-			return k, n.Errorf("L0308", "%s: %s has no integers", n.Args[i].Name, t.Type.Format)
+			return k, n.Errorf(diag.OpFormats, "%s: %s has no integers", n.Args[i].Name, t.Type.Format)
 		}
 		zero, k.steps = c.Zero, []format.Exact{c.Step}
 	}
@@ -93,7 +94,8 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 	data, step, ok := factorData(n)
 	out, okOut := format.IntegersOf(n.Type.Format)
 	if !ok || !okOut {
-		return nil, n.Errorf("L0308", "%s of %s gives %s: scales that are no powers of two need integers on both sides",
+		return nil, n.Errorf(diag.OpFormats,
+			"%s of %s gives %s: scales that are no powers of two need integers on both sides",
 			n.Op.Name, n.Args[0].Type.Format, n.Type.Format)
 	}
 	turns := n.InTurns()
@@ -112,7 +114,8 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 	}
 	m.ratios(w, step, out.Step.Rat())
 	if slices.ContainsFunc(m.ratio, func(r *big.Rat) bool { return r.Sign() == 0 }) {
-		return nil, n.Errorf("L0340", "%s (node %q) has products whose step is 0: a scale of data or weights is 0", n.Op.Name,
+		return nil, n.Errorf(diag.FactorRange, "%s (node %q) has products whose step is 0: a scale of data or weights is 0",
+			n.Op.Name,
 			n.Name).WithHint("give data and weights scales above 0")
 	}
 	powers := m.center(bias, out.Step.Rat())
@@ -122,7 +125,7 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 		return m, nil
 	}
 	if m.round.res, err = arith.NewRescale(out, m.ratio, m.tBits); err != nil {
-		return nil, n.Errorf("L0340", "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err).
+		return nil, n.Errorf(diag.FactorRange, "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err).
 			WithHint("use fewer bits for data, weights or bias, or a result whose step is closer to that of the products")
 	}
 	return m, nil
@@ -262,7 +265,7 @@ func ExactSum(n *ir.Node) (format.Format, error) {
 		return nil, err
 	}
 	if m.round.res != nil {
-		return nil, n.Errorf("L0340", "the sums of %s have no step that is a power of two", n.Name)
+		return nil, n.Errorf(diag.FactorRange, "the sums of %s have no step that is a power of two", n.Name)
 	}
 	return format.Fixed{W: m.tBits, F: -m.exp, Signed: true}, nil
 }

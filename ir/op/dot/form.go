@@ -3,6 +3,7 @@
 package dot
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -93,7 +94,8 @@ func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (widths, error) {
 		}
 	}
 	if coded && ints {
-		return w, n.Errorf("L0308", "products of integers cost less here than those of codes of %s", n.Args[0].Type.Format)
+		return w, n.Errorf(diag.OpFormats, "products of integers cost less here than those of codes of %s",
+			n.Args[0].Type.Format)
 	}
 	return best, nil
 }

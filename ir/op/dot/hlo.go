@@ -5,6 +5,7 @@ package dot
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -37,7 +38,7 @@ func (m *exactSum) Dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d Form) (hlo.Val
 		x = b.Convert(x, hlo.I8)
 	}
 	if m.tBits > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits).
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "sums need %d bits, StableHLO integers have 64", m.tBits).
 			WithHint("give data or weights of this node fewer bits; hardware takes such sums: verify --engines ref,rtl")
 	}
 	w := m.weightValue(b, d.Shape, d.Carrier)

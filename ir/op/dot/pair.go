@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -62,7 +63,7 @@ func PlanPair(n *ir.Node) (*Pair, error) {
 func planPairInto(n *ir.Node, acc format.Fixed) (*Pair, error) {
 	sides, err := pairSides(n)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	p := &Pair{Acc: acc, sides: sides}
 	p.Lengths = ir.Blocks(n.Args[0].Type.Row(), sides[0].format.BlockSize())
@@ -74,7 +75,8 @@ func planPairInto(n *ir.Node, acc format.Fixed) (*Pair, error) {
 	}
 	p.Bits = arith.SignedBits(most)
 	if p.Bits > block.WindowW || len(p.Lengths) > maxBlocks {
-		return nil, n.Errorf("L0347", "%d sums of blocks of %d bits exceed a window accumulator: at most %d of %d bits",
+		return nil, n.Errorf(diag.NoBlockAccumulator,
+			"%d sums of blocks of %d bits exceed a window accumulator: at most %d of %d bits",
 			len(p.Lengths), p.Bits, maxBlocks, block.WindowW).WithHint("give it fixed formats")
 	}
 	return p, nil

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -157,7 +158,8 @@ func (m *exactSum) padding(n *ir.Node) ([]any, error) {
 		return nil, nil
 	}
 	if zero < codes.Min() || zero > codes.Max() {
-		return nil, n.Errorf("L0311", "padding has no code: the zero point %d does not fit the %d bits of %s", zero,
+		return nil, n.Errorf(diag.NoHardwareForm, "padding has no code: the zero point %d does not fit the %d bits of %s",
+			zero,
 			codes.W, n.Args[0].Type.Format)
 	}
 	return []any{"PAD", zero}, nil

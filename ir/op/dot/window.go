@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -48,7 +49,7 @@ func planWindow(n *ir.Node) (*windowSum, error) {
 func windowFormat(n *ir.Node) (format.Fixed, error) {
 	acc, ok := format.AsFixed(n.Type.Format)
 	if !ok || !acc.Signed || acc.W > block.WindowW || acc.Over != format.Sat || acc.Round != format.RoundFloor {
-		return acc, n.Errorf("L0308", "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s",
+		return acc, n.Errorf(diag.OpFormats, "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s",
 			block.WindowW, n.Type.Format)
 	}
 	return acc, nil
@@ -69,7 +70,7 @@ func planWindowInto(n *ir.Node, acc format.Fixed) (*windowSum, error) {
 // readTypes reads what follows from the types of data and weights: the sizes of the sum, and the blocks of a row.
 func (w *windowSum) readTypes(n *ir.Node) error {
 	if x, w := n.Args[0].Type.Shape, n.Args[1].Type.Shape; len(w) < 2 || w[len(w)-1] != x[len(x)-1] {
-		return n.Errorf("L0347", "a sum over blocks takes all channels of a pixel, not a group of them").
+		return n.Errorf(diag.NoBlockAccumulator, "a sum over blocks takes all channels of a pixel, not a group of them").
 			WithHint("give its weights a fixed format")
 	}
 	if err := w.readData(n); err != nil {
@@ -83,7 +84,7 @@ func (w *windowSum) readData(n *ir.Node) error {
 	x := n.Args[0].Type
 	if b, ok := x.BlockFormat(); ok {
 		if why := sumProblem(b, false); why != "" {
-			return n.Errorf("L0308", "%s: %s", b, why)
+			return n.Errorf(diag.OpFormats, "%s: %s", b, why)
 		}
 		_, bits, _ := b.Element().Lattice()
 		w.data = Data{kind: blocked, ints: format.Fixed{W: bits, Signed: true}, exp: b.ElementExp(format.LeastField(b)),
@@ -92,7 +93,7 @@ func (w *windowSum) readData(n *ir.Node) error {
 	} else {
 		fx, _ := format.AsFixed(x.Format)
 		if !meetsBlocks(x.Format) {
-			return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s",
+			return n.Errorf(diag.OpFormats, "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s",
 				block.MaxW,
 				x.Format)
 		}
@@ -154,7 +155,7 @@ func (w *windowSum) divide(n *ir.Node) error {
 	}
 	if xb, ok := n.Args[0].Type.BlockFormat(); ok {
 		if size := xb.BlockSize(); blocks && min(k, run) != min(size, run) {
-			return n.Errorf("L0348", "data has blocks of %d, weights have blocks of %d", size, k).
+			return n.Errorf(diag.BlockSizes, "data has blocks of %d, weights have blocks of %d", size, k).
 				WithHint("give both the same block size")
 		}
 		k = xb.BlockSize()
@@ -176,7 +177,7 @@ func (w *windowSum) constants(n *ir.Node) error {
 	w.wexp = make([]int, 0, w.out*len(w.lengths))
 	if blocks {
 		if why := sumProblem(wb, true); why != "" {
-			return n.Errorf("L0308", "%s: %s", wb, why)
+			return n.Errorf(diag.OpFormats, "%s: %s", wb, why)
 		}
 		w.weights = elements(wb, t.Codes)
 		w.each(func(_, _, from, _ int) { w.wexp = append(w.wexp, wb.ElementExp(t.BlockScales[t.Type.Block(from)])) })
@@ -212,7 +213,8 @@ func (w *windowSum) bound(n *ir.Node) error {
 	})
 	w.dBits = arith.SignedBits(new(big.Int).Lsh(most, uint(w.data.ints.W-1)))
 	if w.dBits > block.WindowW || len(w.lengths) > maxBlocks {
-		return n.Errorf("L0347", "%d sums of blocks of %d bits exceed a window accumulator: at most %d of %d bits",
+		return n.Errorf(diag.NoBlockAccumulator,
+			"%d sums of blocks of %d bits exceed a window accumulator: at most %d of %d bits",
 			len(w.lengths), w.dBits, maxBlocks, block.WindowW).WithHint("give its weights a fixed format")
 	}
 	return nil

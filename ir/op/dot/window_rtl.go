@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -44,14 +45,15 @@ func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
 	u := &blockUnit{windowSum: w, lanes: n.HW.InLanes, rows: n.HW.Rows, drain: n.HW.OutLanes, biasW: 1}
 	if e := lane.Check(n, "in_lanes", u.lanes, lane.Divisors(block.CommonLength(w.lengths)), slices.Min(w.lengths),
 		"elements of the shortest block"); e != nil {
-		e.Code = "L0651"
+		e.Code = diag.BlockLanes
 		return nil, e
 	}
 	if e := lane.CheckDivisor(n, "out_lanes", u.rows, w.out, "outputs"); e != nil {
 		return nil, e
 	}
 	if u.drain < 1 || u.rows%u.drain != 0 || u.rows/u.drain > slices.Min(w.lengths)/u.lanes {
-		return nil, n.Errorf("L0650", "%d sums that leave %d a beat take longer than a block of %d beats", u.rows, u.drain,
+		return nil, n.Errorf(diag.BlockUnitRows, "%d sums that leave %d a beat take longer than a block of %d beats",
+			u.rows, u.drain,
 			slices.Min(w.lengths)/u.lanes).WithHint("schedule the quantized graph again, or use fewer lanes")
 	}
 	for _, v := range w.bias {

@@ -3,6 +3,7 @@
 package geometry
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -16,10 +17,11 @@ func Params(g *Grid) []any {
 func OfNode(n *ir.Node, w *Window) (*Grid, error) {
 	g, err := New(n.Args[0].Type.Shape, w)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if g.N != 1 {
-		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
+		return nil, n.Errorf(diag.NoHardwareForm, "a batch of %d images has no hardware; streams carry one image a frame",
+			g.N).
 			WithHint("export the model for a batch of 1")
 	}
 	return g, nil

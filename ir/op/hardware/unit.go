@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -38,7 +39,7 @@ func Result(n *ir.Node) (format.Fixed, error) {
 // HardwareRound refuses a result format with a rounding that hardware does not know.
 func HardwareRound(n *ir.Node) error {
 	if r := format.Rounding(n.Type.Format); r == format.RoundStochastic {
-		return n.Errorf("L0311", "round=%s has no hardware", r)
+		return n.Errorf(diag.NoHardwareForm, "round=%s has no hardware", r)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func Check(n *ir.Node, key string, lanes int, legal []int, size int, things stri
 	for _, d := range legal[max(at-1, 0):min(at+1, len(legal))] {
 		near = append(near, fmt.Sprint(d))
 	}
-	e := n.Errorf("L0412", "%s %d does not divide %d %s", key, lanes, size, things)
+	e := n.Errorf(diag.LanesDivide, "%s %d does not divide %d %s", key, lanes, size, things)
 	if len(near) > 0 {
 		e.Hint = "use " + strings.Join(near, " or ")
 	}

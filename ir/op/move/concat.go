@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
@@ -93,11 +94,11 @@ func concatRTL(n *ir.Node) (*rtl.Unit, error) {
 		return &rtl.Unit{}, nil
 	}
 	if len(n.Args) != 2 {
-		return nil, n.Errorf("L0331", "hardware joins two streams, not %d", len(n.Args))
+		return nil, n.Errorf(diag.JoinTooLarge, "hardware joins two streams, not %d", len(n.Args))
 	}
 	for i, a := range n.Args {
 		if a.IsConst() {
-			return nil, n.Errorf("L0332", "joining the constant %q to a stream has no hardware", a.Name).
+			return nil, n.Errorf(diag.ConstantJoined, "joining the constant %q to a stream has no hardware", a.Name).
 				WithHint("quantize makes a sum of it where the graph is float; here, pad %q with zeros and add the constant",
 					n.Args[1-i].Name)
 		}

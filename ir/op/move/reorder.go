@@ -5,6 +5,7 @@ package move
 import (
 	"fmt"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/hardware"
 	"lathe/rtl"
@@ -69,7 +70,7 @@ func reorderRTL(n *ir.Node) (*rtl.Unit, error) {
 		last.size, last.stride = last.size/lanes, lanes
 	}
 	if len(axes) > wheels {
-		return nil, n.Errorf("L0333", "transpose %v of %s moves %d separate axes; hardware moves %d",
+		return nil, n.Errorf(diag.TransposeAxes, "transpose %v of %s moves %d separate axes; hardware moves %d",
 			n.Attrs.(*TransposeAttrs).Perm, ir.ShapeString(n.Args[0].Type.Shape), len(axes), wheels)
 	}
 	for len(axes) < wheels {

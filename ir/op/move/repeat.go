@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
@@ -85,7 +86,7 @@ func repeatRTL(n *ir.Node) (*rtl.Unit, error) {
 		return &rtl.Unit{}, nil
 	}
 	if len(list) > 1 {
-		return nil, n.Errorf("L0331", "hardware repeats along adjacent axes; %s to %s needs %d such repeats",
+		return nil, n.Errorf(diag.JoinTooLarge, "hardware repeats along adjacent axes; %s to %s needs %d such repeats",
 			ir.ShapeString(n.Args[0].Type.Shape), ir.ShapeString(n.Type.Shape), len(list))
 	}
 	if err := checkMove(n); err != nil {

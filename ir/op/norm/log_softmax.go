@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -62,12 +63,12 @@ func logSoftmaxBounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
 func logSoftmaxEval(n *ir.Node) (ir.Kernel, error) {
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Type.Shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if !n.Type.IsFloat() {
 		rows, err := PlanLogRows(n)
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		encode := arith.Encoder(n.Type.Format, -eBits)
 		return codeLines(n, axis, func(y, x []int64) {
@@ -100,7 +101,7 @@ func logSoftmaxExpand(n *ir.Node) ([]*ir.Node, error) {
 	x := n.Args[0]
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(x.Type.Shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	e, along := composite.Expand(n), &reduce.Attrs{Axes: []int{axis}}
 	below := e.Do("below", pointwise.Sub, nil, x, e.Do("max", reduce.Max, along, x))
@@ -116,11 +117,11 @@ func logSoftmaxHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, err
 	}
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Type.Shape))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	rows, err := PlanLogRows(n)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	return carrier.Requant(b, n, rows.Print(b, carrier.Wide(b, args[0]), b.Axis(axis)), -eBits, logSpan)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/hlo"
@@ -125,7 +126,7 @@ func normEval(n *ir.Node, rms bool, row normalizer) (ir.Kernel, error) {
 	shape := n.Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*Attrs).Axis, len(shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	cols := walk.Size(shape[axis:])
 	var at [][]int
@@ -188,7 +189,7 @@ func layerNormExpand(n *ir.Node) ([]*ir.Node, error) {
 	a, x := n.Attrs.(*Attrs), n.Args[0]
 	axis, err := walk.Axis(a.Axis, len(x.Type.Shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	e, axes := composite.Expand(n), walk.AxesFrom(axis, len(x.Type.Shape))
 	affine(e, normalized(e, centered(e, x, axes), axes, a.Eps), n.Args[1:]...)
@@ -199,7 +200,7 @@ func rmsNormExpand(n *ir.Node) ([]*ir.Node, error) {
 	a, x := n.Attrs.(*Attrs), n.Args[0]
 	axis, err := walk.Axis(a.Axis, len(x.Type.Shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	e := composite.Expand(n)
 	affine(e, normalized(e, x, walk.AxesFrom(axis, len(x.Type.Shape)), a.Eps), n.Args[1:]...)

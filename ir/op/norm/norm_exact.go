@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -178,7 +179,7 @@ func rsqrt(v int64) (r int64, k int) {
 func exactEval(n *ir.Node, rms bool) (ir.Kernel, error) {
 	e, err := exactOf(n, rms)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	encode := arith.Encoder(n.Type.Format, -e.frac)
 	view, _ := format.IntegersOf(n.Args[0].Type.Format)

@@ -3,6 +3,7 @@
 package norm
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
@@ -16,7 +17,7 @@ func normHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, rms bool) (hlo.Value,
 	}
 	e, err := exactOf(n, rms)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	x, err := carrier.EachSample(b, n, args, 0)
 	if err != nil {

@@ -5,6 +5,7 @@ package norm
 import (
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -34,7 +35,7 @@ func normLanes(n *ir.Node) (*ir.Lanes, error) {
 func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 	e, err := exactOf(n, rms)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	in, err := arith.FixedOf(n, n.Args[0].Type)
 	if err != nil {
@@ -45,8 +46,8 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if e.n > mostElements || e.eps >= mostEps {
-		return nil, n.Errorf("L0311", "%s over %d elements with eps %g has no hardware in this version, which takes rows of "+
-			"up to %d and an eps below those of 62 bits", n.Op.Name, e.n, n.Attrs.(*Attrs).Eps, mostElements)
+		return nil, n.Errorf(diag.NoHardwareForm, "%s over %d elements with eps %g has no hardware in this version, which "+
+			"takes rows of up to %d and an eps below those of 62 bits", n.Op.Name, e.n, n.Attrs.(*Attrs).Eps, mostElements)
 	}
 	if e := lane.CheckDivisor(n, "lanes", n.HW.InLanes, e.n, "elements of a row"); e != nil {
 		return nil, e
@@ -67,8 +68,8 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 	for _, t := range turns[1:] {
 		for i, a := range t.Args[1:] {
 			if !a.Type.SameFormat(n.Args[i+1].Type) {
-				return nil, n.Errorf("L0434", "%s has a gain or a bias in %s, %s one in %s", n.Name, n.Args[i+1].Type.Format,
-					a.Name, a.Type.Format)
+				return nil, n.Errorf(diag.NothingToShare, "%s has a gain or a bias in %s, %s one in %s", n.Name,
+					n.Args[i+1].Type.Format, a.Name, a.Type.Format)
 			}
 		}
 	}

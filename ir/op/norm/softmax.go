@@ -8,6 +8,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/reduce"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -43,7 +44,7 @@ func softmaxEval(n *ir.Node) (ir.Kernel, error) {
 	shape := n.Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if !n.Type.IsFloat() {
 		return softmaxCodes(n, axis)
@@ -92,7 +93,7 @@ func softmaxCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 func softmaxCodes(n *ir.Node, axis int) (ir.Kernel, error) {
 	rows, err := PlanRows(n, 1)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	return codeLines(n, axis, func(y, x []int64) { rows.Row(y, x, nil) }), nil
 }
@@ -145,13 +146,13 @@ func genLines(r *rand.Rand) (x *ir.Node, a *column.AxisAttrs) {
 func softmaxHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Type.Shape))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	x := args[0]
 	if !n.Type.IsFloat() {
 		rows, err := PlanRows(n, 1)
 		if err != nil {
-			return hlo.Value{}, n.Errorf("L0308", "%v", err)
+			return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		return b.Convert(rows.Print(b, carrier.Wide(b, x), b.Axis(axis), nil), carrier.DType(n.Type)), b.Err()
 	}

@@ -3,6 +3,7 @@
 package norm
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/hardware"
@@ -24,7 +25,7 @@ func softmaxRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	rows, err := PlanRows(n, 1)
 	if err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	return rows.Params(n, u)
 }
@@ -37,7 +38,7 @@ func logSoftmaxRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	rows, err := PlanLogRows(n)
 	if err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	if err := rows.Powers.params(n, u); err != nil {
 		return nil, err
@@ -57,11 +58,13 @@ func rowsUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if walk.Size(shape[axis+1:]) != 1 {
-		return nil, n.Errorf("L0311", "%s of %s over axis %d, not the innermost, has no hardware in this version", n.Op.Name,
+		return nil, n.Errorf(diag.NoHardwareForm,
+			"%s of %s over axis %d, not the innermost, has no hardware in this version", n.Op.Name,
 			ir.ShapeString(shape), axis).WithHint("take it over the last axis")
 	}
 	if shape[axis] > mostRow {
-		return nil, n.Errorf("L0311", "%s over %d elements has no hardware in this version, which takes rows of up to %d",
+		return nil, n.Errorf(diag.NoHardwareForm,
+			"%s over %d elements has no hardware in this version, which takes rows of up to %d",
 			n.Op.Name, shape[axis], mostRow)
 	}
 	return rtl.NewUnit(module, "ROWS", walk.Size(shape[:axis]), "N", shape[axis], "LANES", n.HW.InLanes), nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -71,7 +72,7 @@ func binaryEval(n *ir.Node, fl func(a, b float32) float32, o pairOp) (ir.Kernel,
 	index, fill := walk.BroadcastIndices(n), column.FixedArgs(n)
 	p, err := planPair(n, o)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)

@@ -9,6 +9,7 @@ import (
 
 	"lathe/cuda"
 	pointwise "lathe/cuda/map"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -124,14 +125,14 @@ func blockCastLegal(n *ir.Node) error {
 // blockCastEval encodes blocks from fixed values, or decodes them.
 func blockCastEval(n *ir.Node) (ir.Kernel, error) {
 	if err := blockCastLegal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	if b, ok := n.Type.BlockFormat(); ok {
 		exp, _ := arith.Step(n.Args[0].Type)
 		return func(args []*ir.Tensor) (*ir.Tensor, error) {
 			l, err := args[0].Lattice()
 			if err != nil {
-				return nil, n.Errorf("L0308", "%v", err)
+				return nil, n.Errorf(diag.OpFormats, "%v", err)
 			}
 			y := ir.NewTensor(n.Type)
 			y.EachBlock(func(block, from, to int) {
@@ -173,7 +174,7 @@ func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		return nil, cuda.Refuse("a cast from %s to %s is one operation per element", in.Format, out.Format)
 	}
 	if err := castLegal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	row := int64(out.Row())
 	elems := int64(n.Type.Elems())
@@ -214,7 +215,7 @@ func castHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return args[0], nil
 	}
 	if err := castLegal(n); err != nil {
-		return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	decode, encode := codecs(n)
 	switch {
@@ -237,7 +238,7 @@ func castHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 
 func castRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err := castLegal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	for _, t := range []ir.Type{n.Args[0].Type, n.Type} {
 		if t.InBlocks() {

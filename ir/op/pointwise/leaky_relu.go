@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -84,7 +85,7 @@ func leakyHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	}
 	sig, aexp := arith.Significand(alpha)
 	if bits+24 > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "leaky_relu on %d bits needs products beyond 63 bits", bits)
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "leaky_relu on %d bits needs products beyond 63 bits", bits)
 	}
 	pos, err := carrier.Requant(b, n, x, exp, bits)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -202,7 +203,7 @@ func (p exactPair) integersIn(n *ir.Node, t *ir.Tensor) ([]int64, error) {
 	}
 	l, err := t.Lattice()
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	return l.Ints, nil
 }
@@ -253,7 +254,7 @@ func binaryHLO(o pairOp, print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) c
 		}
 		p, err := planPair(n, o)
 		if err != nil {
-			return hlo.Value{}, n.Errorf("L0308", "%v", err)
+			return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		for i, s := range p.sides {
 			if p.scale == nil {
@@ -271,7 +272,7 @@ func binaryHLO(o pairOp, print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) c
 			v[i] = b.ShiftLeft(v[i], b.Int(hlo.I64, int64(s.shift)))
 		}
 		if p.bits > 63 {
-			return hlo.Value{}, n.Errorf("L0317", "%s needs %d bits, StableHLO integers have 63", n.Op.Name, p.bits)
+			return hlo.Value{}, n.Errorf(diag.IntegerWidth, "%s needs %d bits, StableHLO integers have 63", n.Op.Name, p.bits)
 		}
 		t := print(b, v[0], v[1])
 		if p.scale != nil {

@@ -5,6 +5,7 @@ package pointwise
 import (
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
@@ -33,7 +34,7 @@ func (o operand) add() *big.Int { return o.side.big(0) }
 func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 	p, err := planPair(n, o)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	if p.scale != nil {
 		if err := p.scale.CheckHardware(n); err != nil {
@@ -61,7 +62,8 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 	turns := n.InTurns()
 	for _, t := range turns {
 		if a := t.Args[at]; !a.Type.SameFormat(n.Args[at].Type) {
-			return nil, n.Errorf("L0434", "%s has a constant in %s, %s is in %s", n.Name, n.Args[at].Type.Format, a.Name,
+			return nil, n.Errorf(diag.NothingToShare, "%s has a constant in %s, %s is in %s", n.Name, n.Args[at].Type.Format,
+				a.Name,
 				a.Type.Format)
 		}
 		c, err := constBeats(t, at)
@@ -98,7 +100,8 @@ func operandOf(n, a *ir.Node, side pairSide) (operand, error) {
 		return operand{}, err
 	}
 	if !a.IsConst() && a.Type.Elems() != n.Type.Elems() {
-		return operand{}, n.Errorf("L0330", "%s of shape %s broadcasts to %s, which needs a repeat in front of %s", a.Name,
+		return operand{}, n.Errorf(diag.StreamBroadcast,
+			"%s of shape %s broadcasts to %s, which needs a repeat in front of %s", a.Name,
 			ir.ShapeString(a.Type.Shape), ir.ShapeString(n.Type.Shape), n.Op.Name)
 	}
 	lo, hi := f.Span()

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -52,7 +53,7 @@ type slopes struct {
 func planPRelu(n *ir.Node) (*slopes, error) {
 	xexp, ok := arith.Step(n.Args[0].Type)
 	if !ok {
-		return nil, n.Errorf("L0308", "%s takes formats with a common step, not %s", n.Op.Name, n.Args[0].Type.Format)
+		return nil, n.Errorf(diag.OpFormats, "%s takes formats with a common step, not %s", n.Op.Name, n.Args[0].Type.Format)
 	}
 	l, err := arith.ConstLattice(n, 1)
 	if err != nil {
@@ -67,7 +68,7 @@ func planPRelu(n *ir.Node) (*slopes, error) {
 	for c, v := range l.Ints {
 		up := l.Exp(c) - least
 		if s.slope[c] = v << up; up > 40 || s.one > 40 || s.slope[c]>>up != v {
-			return nil, n.Errorf("L0308", "slopes of %s have no common step with 1 of 40 bits", n.Args[1].Type.Format)
+			return nil, n.Errorf(diag.OpFormats, "slopes of %s have no common step with 1 of 40 bits", n.Args[1].Type.Format)
 		}
 	}
 	return s, nil
@@ -99,7 +100,7 @@ func preluEval(n *ir.Node) (ir.Kernel, error) {
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		l, err := args[0].Lattice()
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		out := ir.NewTensor(n.Type)
 		for i, v := range l.Ints {
@@ -132,7 +133,7 @@ func preluHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	}
 	bits := n.Args[0].Type.Format.Width() + s.width()
 	if bits > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "products need %d bits, StableHLO integers have 64", bits)
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "products need %d bits, StableHLO integers have 64", bits)
 	}
 	x = carrier.Wide(b, x)
 	w := b.Along(b.Weight(hlo.FromInt64s(hlo.I64, []int{len(s.slope)}, s.slope)), x.Type().Dims, axis)

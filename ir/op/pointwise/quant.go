@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -57,7 +58,7 @@ func QuantFormat(n *ir.Node) (format.Format, error) {
 	a := n.Attrs.(*QuantAttrs)
 	f, err := format.Parse(a.Format)
 	if err != nil {
-		return nil, n.Errorf("L0309", "%v", err)
+		return nil, n.Errorf(diag.NoLanes, "%v", err)
 	}
 	if _, ok := format.IntegersOf(f); !ok {
 		return nil, fmt.Errorf("quant needs integers with one scale, not %s", f)
@@ -161,7 +162,7 @@ func quantHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	}
 	scale = b.BroadcastInDim(scale, x.Type().Dims, nil)
 	if c.Codes.Over == format.Wrap {
-		return hlo.Value{}, n.Errorf("L0310", "quant to %s has a float meaning in the reference engine only", f)
+		return hlo.Value{}, n.Errorf(diag.ReferenceOnly, "quant to %s has a float meaning in the reference engine only", f)
 	}
 	v := roundFloat(b, b.Div(x, scale), c.Codes.Round)
 	lo, hi := float64(c.Codes.Min()-c.Zero), float64(c.Codes.Max()-c.Zero)

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -76,15 +77,15 @@ func eachOf(n *ir.Node) (*format.Each, error) { return n.Attrs.(*QuantEachAttrs)
 func (a *QuantEachAttrs) Each(n *ir.Node) (*format.Each, error) {
 	f, err := format.Parse(a.Format)
 	if err != nil {
-		return nil, n.Errorf("L0309", "%v", err)
+		return nil, n.Errorf(diag.NoLanes, "%v", err)
 	}
 	all, ok := format.AsFixed(f)
 	if !ok {
-		return nil, n.Errorf("L0309", "%s needs a fixed format, not %s", n.Op.Name, f)
+		return nil, n.Errorf(diag.NoLanes, "%s needs a fixed format, not %s", n.Op.Name, f)
 	}
 	e := &format.Each{All: all, Bits: a.Bits, Drop: a.Drop}
 	if err := e.Check(); err != nil {
-		return nil, n.Errorf("L0309", "%v", err)
+		return nil, n.Errorf(diag.NoLanes, "%v", err)
 	}
 	return e, nil
 }
@@ -167,7 +168,7 @@ func quantEachHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, erro
 	}
 	by := e.Places(exp)
 	if need := bits + max(0, -slices.Min(by)) + 1; need > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "%s needs %d bits, StableHLO integers have 64", n.Op.Name, need)
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "%s needs %d bits, StableHLO integers have 64", n.Op.Name, need)
 	}
 	v := b.RoundShift(carrier.Wide(b, x), bits, hlo.Shift{By: by, Axis: axis}, uint8(e.All.Round))
 	v = carrier.Wide(b, v)
@@ -260,7 +261,7 @@ func eachWired(n *ir.Node, e *format.Each, in format.Fixed, by []int) (*rtl.Unit
 			Round: int(e.All.Round), Over: int(e.All.Over)})
 	}
 	if err := l.Solve(); err != nil {
-		return nil, n.Errorf("L0620", "%s of all channels at once: %v", n.Op.Name, err)
+		return nil, n.Errorf(diag.UnrollLimit, "%s of all channels at once: %v", n.Op.Name, err)
 	}
 	u, err := l.Unit()
 	if err == nil {

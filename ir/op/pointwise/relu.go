@@ -3,6 +3,7 @@
 package pointwise
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -18,7 +19,7 @@ import (
 // reluBlocks is relu on the codes of blocks, whose scales stay.
 func reluBlocks(n *ir.Node) (ir.Kernel, error) {
 	if err := column.BlocksLegal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		y := ir.NewTensor(n.Type)

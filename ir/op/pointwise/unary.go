@@ -3,6 +3,7 @@
 package pointwise
 
 import (
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/op/arith"
@@ -42,7 +43,7 @@ func (u Unary) Eval(n *ir.Node) (ir.Kernel, error) {
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		l, err := args[0].Lattice()
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		out := ir.NewTensor(n.Type)
 		for i, v := range l.Ints {

@@ -5,6 +5,7 @@ package recur
 import (
 	"strconv"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/composite"
@@ -212,7 +213,7 @@ func (k *kind) begin(n *ir.Node) (*step, error) {
 	}
 	var err error
 	if s.plan, err = k.planned(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	return s, nil
 }

@@ -5,6 +5,7 @@ package recur
 import (
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
@@ -38,7 +39,7 @@ func units(n *ir.Node) ir.Count {
 func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 	p, err := k.planned(n)
 	if err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	size, in, out := hidden(n), n.HW.InLanes, n.HW.OutLanes
 	if e := lane.CheckDivisor(n, "in_lanes", in, size, "elements of the state"); e != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -83,7 +84,7 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 	a, shape := n.Attrs.(*ArgMaxAttrs), n.Args[0].Type.Shape
 	axis, err := walk.Axis(a.Axis, len(shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	enc := arith.Encoder(n.Type.Format, 0)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
@@ -102,7 +103,7 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 			if !ir.IsWhole(args[0].Type.Format) {
 				l, err := args[0].Lattice()
 				if err != nil {
-					return nil, n.Errorf("L0308", "%v", err)
+					return nil, n.Errorf(diag.OpFormats, "%v", err)
 				}
 				ints = l.Ints
 			}
@@ -140,7 +141,7 @@ func argMaxHLO(b *hlo.Builder, n *ir.Node, x hlo.Value) (hlo.Value, error) {
 	a := n.Attrs.(*ArgMaxAttrs)
 	axis, err := walk.Axis(a.Axis, len(n.Args[0].Type.Shape))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	size := n.Args[0].Type.Shape[axis]
 	switch {
@@ -170,7 +171,8 @@ func argMaxRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if r.Inner > 1 {
-		return nil, n.Errorf("L0311", "argmax of %s over axis %d, not the innermost, has no hardware in this version",
+		return nil, n.Errorf(diag.NoHardwareForm,
+			"argmax of %s over axis %d, not the innermost, has no hardware in this version",
 			ir.ShapeString(n.Args[0].Type.Shape), n.Attrs.(*ArgMaxAttrs).Axis).
 			WithHint("take it over the channels of an image, or the last axis")
 	}

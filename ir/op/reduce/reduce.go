@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -127,7 +128,7 @@ func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		l, err := args[0].Lattice()
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		out := ir.NewTensor(n.Type)
 		reduceLoop(n, func(at int, in []int) {
@@ -232,13 +233,14 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 	bits := in.W + arith.BitLen(count)
 	if kind == reduceSum {
 		if bits > 63 {
-			return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", bits)
+			return hlo.Value{}, n.Errorf(diag.IntegerWidth, "sums need %d bits, StableHLO integers have 64", bits)
 		}
 		return carrier.Requant(b, n, b.ReduceKeep(hlo.ReduceAdd, carrier.Wide(b, x), axes...), -in.F, bits)
 	}
 	up, down := max(0, out.F-in.F), max(0, in.F-out.F)
 	if bits+up > 62 || down > 40 {
-		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", max(bits+up, down+22))
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "the mean needs %d bits, StableHLO integers have 63", max(bits+up,
+			down+22))
 	}
 	sum := b.ShiftLeft(b.ReduceKeep(hlo.ReduceAdd, carrier.Wide(b, x), axes...), b.Int(hlo.I64, int64(up)))
 	q := b.DivRound(sum, b.Int(hlo.I64, int64(count)<<down), uint8(out.Round))

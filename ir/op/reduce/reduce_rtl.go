@@ -5,6 +5,7 @@ package reduce
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
@@ -64,7 +65,8 @@ func (r reducedRun) lanes(in int) (size, out int) {
 func runOf(n *ir.Node) (reducedRun, error) {
 	r, ok := reduceRun(n)
 	if !ok {
-		return r, n.Errorf("L0311", "%s of %s over axes with others between them has no hardware in this version", n.Op.Name,
+		return r, n.Errorf(diag.NoHardwareForm,
+			"%s of %s over axes with others between them has no hardware in this version", n.Op.Name,
 			ir.ShapeString(n.Args[0].Type.Shape)).WithHint("reduce one axis at a time")
 	}
 	size, _ := r.lanes(1)

@@ -3,6 +3,7 @@
 package sequence
 
 import (
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -22,7 +23,7 @@ import (
 func planBlocks(n *ir.Node) (*dot.Pair, error) {
 	for _, a := range n.Args {
 		if a.IsConst() {
-			return nil, n.Errorf("L0308", "%s multiplies two values, and %q is a constant", n.Op.Name, a.Name)
+			return nil, n.Errorf(diag.OpFormats, "%s multiplies two values, and %q is a constant", n.Op.Name, a.Name)
 		}
 	}
 	return dot.PlanPair(n)
@@ -143,7 +144,8 @@ func blockSumRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if n.HW.Tokens > 0 {
-		return nil, n.Errorf("L0437", "blocks of values span tokens, and frames of changing length end within a block").
+		return nil, n.Errorf(diag.FixedLength,
+			"blocks of values span tokens, and frames of changing length end within a block").
 			WithHint("give it fixed values: data_in = \"fixed(16)\" in a rule for attend_sum")
 	}
 	p, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape
@@ -153,7 +155,8 @@ func blockSumRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if e := b.(format.Codec).EncodeRTL(fx, format.Stream{Lanes: 1, Beats: 1, Row: 1, Rows: 1}); e.Module != "mx_encode" {
-		return nil, n.Errorf("L0311", "blocks along tokens are those of %s in hardware, not of %s", format.MXInt8, b)
+		return nil, n.Errorf(diag.NoHardwareForm, "blocks along tokens are those of %s in hardware, not of %s",
+			format.MXInt8, b)
 	}
 	u := rtl.NewUnit("mx_attend_sum", "QUERIES", p[1], "KEYS", p[3], "HEADS", p[2], "GROUPS", v[2], "SIZE", v[3],
 		"F", n.HW.OutLanes, "R", n.HW.InLanes)

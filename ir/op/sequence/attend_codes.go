@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -84,7 +85,7 @@ func scoresEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	p, err := planProducts(n)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
 	enc, each1 := arith.Encoder(n.Type.Format, p.exp), q[2]/k[2]
@@ -109,7 +110,7 @@ func sumEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	p, err := planProducts(n)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	w, v, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
 	enc, each1 := arith.Encoder(n.Type.Format, p.exp), w[2]/v[2]
@@ -132,7 +133,7 @@ func weightsEval(n *ir.Node) (ir.Kernel, error) {
 	a := n.Attrs.(*WeightsAttrs)
 	rows, err := norm.PlanRows(n, float64(a.Scale))
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	s := n.Type.Shape
 	return each(n, func(args []*ir.Tensor, y []int64, b, t, h int) {
@@ -171,7 +172,7 @@ func seenMask(b *hlo.Builder, a *SeenAttrs, shape []int) *hlo.Value {
 func printProducts(b *hlo.Builder, n *ir.Node, x, y hlo.Value, axis, other int) (hlo.Value, error) {
 	p, err := planProducts(n)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	s, groups := n.Args[0].Type.Shape, n.Args[1].Type.Shape[2]
 	x = b.Reshape(x, b.Dims(s[0], s[1], groups, s[2]/groups, s[3])...)
@@ -216,7 +217,7 @@ func weightsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	a := n.Attrs.(*WeightsAttrs)
 	rows, err := norm.PlanRows(n, float64(a.Scale))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	seen := seenMask(b, &a.SeenAttrs, n.Type.Shape)
 	if len(args) > 1 {

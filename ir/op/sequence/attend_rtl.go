@@ -3,6 +3,7 @@
 package sequence
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/block"
 	"lathe/ir/op/dot"
@@ -73,7 +74,7 @@ func sumRTL(n *ir.Node) (*rtl.Unit, error) {
 func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 	plan, err := planProducts(n)
 	if err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	result, err := hardware.ResultParams(n, plan.exp)
 	if err != nil {
@@ -122,7 +123,8 @@ func framesOf(n *ir.Node, u *rtl.Unit) error {
 	}
 	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
 	if q[1] != k[1] || a.Causal && a.Offset != 0 {
-		return n.Errorf("L0437", "%s of %d queries and %d keys, and in frames of changing length there are as many of either",
+		return n.Errorf(diag.FixedLength,
+			"%s of %d queries and %d keys, and in frames of changing length there are as many of either",
 			n.Op.Name, q[1], k[1]).WithHint("build it for frames of one length: leave lengths = \"dynamic\" out")
 	}
 	u.With("ENDS", 1)
@@ -139,8 +141,9 @@ func partsOf(n *ir.Node, u *rtl.Unit) error {
 	}
 	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
 	if !a.Causal || a.Offset != 0 || q[1] != k[1] {
-		return n.Errorf("L0435", "%s sees other tokens than those up to its own, and layers of a decoder share units that "+
-			"see just these", n.Op.Name).WithHint("take a causal model, or leave layers = \"loop\" of [fold] out")
+		return n.Errorf(diag.NoDecoder,
+			"%s sees other tokens than those up to its own, and layers of a decoder share units that "+
+				"see just these", n.Op.Name).WithHint("take a causal model, or leave layers = \"loop\" of [fold] out")
 	}
 	u.With("PARTS", parts)
 	u.Within = parts
@@ -173,7 +176,7 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 	a, s := n.Attrs.(*WeightsAttrs), n.Type.Shape
 	rows, err := norm.PlanRows(n, float64(a.Scale))
 	if err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	if n.HW.Tokens > 0 {
 		return framedWeights(n, rows)
@@ -185,7 +188,8 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	if u.Frames, u.Within = s[0], n.HW.Parts(); len(n.Args) > 1 {
 		if mask := n.Args[1]; mask.Type.Format.Width() != 1 {
-			return nil, n.Errorf("L0311", "the mask %q is %s, and hardware takes one bit a key", mask.Name, mask.Type.Format).
+			return nil, n.Errorf(diag.NoHardwareForm, "the mask %q is %s, and hardware takes one bit a key", mask.Name,
+				mask.Type.Format).
 				WithHint("give it the format uint(1)")
 		}
 		u.Module, u.In = "op_softmax_masked", []string{"a", "b"}

@@ -2,7 +2,10 @@
 
 package sequence
 
-import "lathe/ir"
+import (
+	"lathe/internal/diag"
+	"lathe/ir"
+)
 
 // Caches in blocks along the elements of a row: append encodes its rows, attention reads values.
 
@@ -39,7 +42,8 @@ func putRows[T any](dst []T, to int, src []T, at, rows, row int) {
 func noProgram(n *ir.Node) error {
 	for _, a := range n.Args {
 		if a.Type.InBlocks() {
-			return n.Errorf("L0310", "%s of a cache in %s has no StableHLO form in this version", n.Op.Name, a.Type.Format)
+			return n.Errorf(diag.ReferenceOnly, "%s of a cache in %s has no StableHLO form in this version", n.Op.Name,
+				a.Type.Format)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -91,7 +92,7 @@ func embeddingEval(n *ir.Node) (ir.Kernel, error) {
 	rows, width := n.Args[0].Type.Shape[0], n.Args[0].Type.Shape[1]
 	if !n.Type.IsFloat() {
 		if err := embeddingLegal(n); err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 	}
 	fill := column.FixedArgs(n)
@@ -134,7 +135,7 @@ func embeddingHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, erro
 // embeddingRTL keeps the table as words of a beat.
 func embeddingRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err := embeddingLegal(n); err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	t, err := n.Args[0].Value()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
@@ -90,7 +91,7 @@ func rotaryInfer(n *ir.Node) ([]int, error) {
 
 func rotaryEval(n *ir.Node) (ir.Kernel, error) {
 	if !n.Type.IsFloat() {
-		return nil, n.Errorf("L0410", "rotary has no integer form in this version")
+		return nil, n.Errorf(diag.NoIntegerForm, "rotary has no integer form in this version")
 	}
 	shape, half := n.Type.Shape, rotated(n)/2
 	stride, next := 1, half // between the pairs, and between the elements of a pair

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -150,7 +151,7 @@ func (p *turns) fill(n *ir.Node) error {
 func rotateEval(n *ir.Node) (ir.Kernel, error) {
 	p, err := planRotate(n)
 	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
+		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	if err := p.fill(n); err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func rotateHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 		err = p.fill(n)
 	}
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	s, half := n.Type.Shape, rotated(n)/2
 	x, dims, axis := carrier.Wide(b, args[0]), b.Dims(s...), b.Axis(3)

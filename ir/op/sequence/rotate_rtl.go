@@ -5,6 +5,7 @@ package sequence
 import (
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
@@ -29,7 +30,7 @@ func rotateLanes(n *ir.Node) (*ir.Lanes, error) {
 func rotateRTL(n *ir.Node) (*rtl.Unit, error) {
 	p, err := planRotate(n)
 	if err != nil {
-		return nil, n.Errorf("L0311", "%v", err)
+		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
 	if err := p.fill(n); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -82,7 +83,7 @@ func batchNormFactors(n *ir.Node, args []*ir.Tensor) (mul, add []float64, err er
 	for c := range mul {
 		v := float64(p[4][c]) + eps
 		if v <= 0 {
-			return nil, nil, n.Errorf("L0316", "variance %g of channel %d is not positive", p[4][c], c)
+			return nil, nil, n.Errorf(diag.Variance, "variance %g of channel %d is not positive", p[4][c], c)
 		}
 		mul[c] = float64(p[1][c]) / math.Sqrt(v)
 		add[c] = float64(p[2][c]) - float64(p[3][c])*mul[c]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
@@ -94,7 +95,7 @@ func convEval(n *ir.Node) (ir.Kernel, error) {
 	a := n.Attrs.(*ConvAttrs)
 	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if n.Type.IsFloat() {
 		return convFloat(n, a, g)

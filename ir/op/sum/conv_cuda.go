@@ -8,6 +8,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/gemm"
 	"lathe/cuda/word"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
@@ -25,7 +26,7 @@ func convCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	grid, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
 	switch {
 	case err != nil:
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	case a.Groups != 1:
 		return nil, cuda.Refuse("the library has no convolutions in %d groups", a.Groups)
 	case n.Args[0].Type.IsFloat():

@@ -3,6 +3,7 @@
 package sum
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
@@ -22,7 +23,7 @@ func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	}
 	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape,
 		Products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.ConvInt(x, w, c, bits), b.Err() },

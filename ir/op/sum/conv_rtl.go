@@ -5,6 +5,7 @@ package sum
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
@@ -154,7 +155,7 @@ func convLanesLegal(n *ir.Node, g *geometry.Grid, rows int) error {
 		return e
 	}
 	if in, s := n.HW.InLanes, n.HW.StreamIn; in < g.C && in%s != 0 && s%in != 0 {
-		return n.Errorf("L0412", "in_lanes %d is neither a multiple of %d channels nor the %d lanes of the stream",
+		return n.Errorf(diag.LanesDivide, "in_lanes %d is neither a multiple of %d channels nor the %d lanes of the stream",
 			in, g.C, s).WithHint("use %d or a multiple", g.C)
 	}
 	return nil

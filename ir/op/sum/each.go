@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/composite"
@@ -97,7 +98,7 @@ func each(o *ir.Op, attrs any, unit func(*ir.Node, *format.Each) (*rtl.Unit, err
 				return nil, err
 			}
 			if n.HW.Style != ir.StyleUnroll {
-				return nil, n.Errorf("L0412", "%s has a unit with weights wired into sums alone", n.Op.Name)
+				return nil, n.Errorf(diag.LanesDivide, "%s has a unit with weights wired into sums alone", n.Op.Name)
 			}
 			return unit(sum(n), c)
 		},
@@ -127,7 +128,7 @@ func unrolledLanes(o *ir.Op, s *ir.Node) (*ir.Lanes, error) {
 		return nil, err
 	}
 	if !slices.Contains(l.Styles, ir.StyleUnroll) {
-		return nil, s.Errorf("L0412", "%s has no unrolled unit", s.Name)
+		return nil, s.Errorf(diag.LanesDivide, "%s has no unrolled unit", s.Name)
 	}
 	l.Styles = []ir.Style{ir.StyleUnroll}
 	return l, nil

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/dense"
@@ -56,7 +57,7 @@ func matmulInfer(n *ir.Node) ([]int, error) {
 func matmulEval(n *ir.Node) (ir.Kernel, error) {
 	whole := arith.OnWhole(n)
 	if !n.Type.IsFloat() && !whole {
-		return nil, n.Errorf("L0410", "matmul has no integer form in this version")
+		return nil, n.Errorf(diag.NoIntegerForm, "matmul has no integer form in this version")
 	}
 	a, b, y := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
 	batch := y[:len(y)-2]
@@ -104,7 +105,7 @@ func matmulWhole(a, b, y []int64, inner, cols int, wrap func(int64) int64) {
 // matmulHLO prints the product, and cuts whole numbers to their bits.
 func matmulHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if !n.Type.IsFloat() && !arith.OnWhole(n) {
-		return hlo.Value{}, n.Errorf("L0410", "matmul has no integer form in this version")
+		return hlo.Value{}, n.Errorf(diag.NoIntegerForm, "matmul has no integer form in this version")
 	}
 	y, err := matmulDot(b, n, args)
 	if err != nil {

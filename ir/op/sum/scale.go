@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/hlo"
@@ -118,7 +119,7 @@ func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape, Carrier: hlo.I64,
 		Products: func(v, w hlo.Value, bits int) (hlo.Value, error) {
 			if bits > 62 {
-				return v, n.Errorf("L0317", "products need %d bits, StableHLO integers have 64", bits+1)
+				return v, n.Errorf(diag.IntegerWidth, "products need %d bits, StableHLO integers have 64", bits+1)
 			}
 			return b.Mul(carrier.Wide(b, v), b.Along(w, x.Type().Dims, axis)), b.Err()
 		}})

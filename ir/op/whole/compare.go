@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -77,7 +78,7 @@ func compareEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	r, err := relationOf(n)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	w, fill := walk.Broadcasting(n.Type.Shape, n.Args[0].Type.Shape, n.Args[1].Type.Shape), column.FixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
@@ -119,7 +120,7 @@ func compareHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	}
 	r, err := relationOf(n)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	v, err := carrier.Operands(b, n, args)
 	if err != nil {
@@ -152,7 +153,7 @@ func isKind(name, doc string, is func(x float64) bool, print func(*hlo.Builder, 
 		},
 		Eval: func(n *ir.Node) (ir.Kernel, error) {
 			if !n.Args[0].Type.IsFloat() {
-				return nil, n.Errorf("L0308", "%s takes floats", n.Op.Name)
+				return nil, n.Errorf(diag.OpFormats, "%s takes floats", n.Op.Name)
 			}
 			return func(args []*ir.Tensor) (*ir.Tensor, error) {
 				out := ir.NewTensor(n.Type)
@@ -164,7 +165,7 @@ func isKind(name, doc string, is func(x float64) bool, print func(*hlo.Builder, 
 		},
 		HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 			if !n.Args[0].Type.IsFloat() {
-				return hlo.Value{}, n.Errorf("L0308", "%s takes floats", n.Op.Name)
+				return hlo.Value{}, n.Errorf(diag.OpFormats, "%s takes floats", n.Op.Name)
 			}
 			return carrier.FromBool(b, print(b, args[0])), b.Err()
 		},

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/arith"
@@ -46,7 +47,7 @@ func cumSumEval(n *ir.Node) (ir.Kernel, error) {
 	a, shape := n.Attrs.(*CumSumAttrs), n.Type.Shape
 	axis, err := walk.Axis(a.Axis, len(shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	cut := arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
@@ -86,7 +87,7 @@ func cumSumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	a, x := n.Attrs.(*CumSumAttrs), args[0]
 	axis, err := walk.Axis(a.Axis, len(n.Type.Shape))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	axis = b.Axis(axis)
 	rank := x.Type().Rank()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -69,7 +70,7 @@ func position(n *ir.Node, v int64, size int) (int, error) {
 		p += int64(size)
 	}
 	if p < 0 || p >= int64(size) {
-		return 0, n.Errorf("L0335", "position %d is outside an axis of %d of %s", v, size,
+		return 0, n.Errorf(diag.PositionOutside, "position %d is outside an axis of %d of %s", v, size,
 			ir.ShapeString(n.Args[0].Type.Shape))
 	}
 	return int(p), nil
@@ -82,7 +83,7 @@ func gatherEval(n *ir.Node) (ir.Kernel, error) {
 	in := n.Args[0].Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(in))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	outer, size, run := walk.Size(in[:axis]), in[axis], walk.Size(in[axis+1:])
 	table, fill := floatTable(n), column.FixedArgs(n)
@@ -129,7 +130,7 @@ func gatherHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	in := n.Args[0].Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(in))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	data, index, lead, err := tableHLO(b, n, args)
 	if err != nil {

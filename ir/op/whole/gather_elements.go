@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
@@ -67,7 +68,7 @@ func elementPlaces(n *ir.Node, codes []int64, axis int) ([]int, error) {
 	data, index := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	axis, err := walk.Axis(axis, len(data))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	strides := walk.Strides(data)
 	places, at := make([]int, len(codes)), make([]int, len(index))
@@ -97,7 +98,7 @@ func elementPlaceHLO(b *hlo.Builder, n *ir.Node, index hlo.Value, axis, lead int
 	data := n.Args[0].Type.Shape
 	axis, err := walk.Axis(axis, len(data))
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	strides := walk.Strides(data)
 	place := placeHLO(b, index, data[axis])

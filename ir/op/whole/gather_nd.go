@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
@@ -42,7 +43,7 @@ var GatherND = &ir.Op{
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		t, err := tupleOf(n, n.Attrs.(*GatherNDAttrs).BatchDims)
 		if err != nil {
-			return hlo.Value{}, n.Errorf("L0306", "%v", err)
+			return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 		}
 		data, index, lead, err := tableHLO(b, n, args)
 		if err != nil {
@@ -128,7 +129,7 @@ func gatherNDEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	t, err := tupleOf(n, n.Attrs.(*GatherNDAttrs).BatchDims)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	fill, run := column.FixedArgs(n), walk.Size(t.rest)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -99,7 +100,7 @@ var ScatterND = &ir.Op{
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
 		t, err := tupleOf(n, 0)
 		if err != nil {
-			return nil, n.Errorf("L0306", "%v", err)
+			return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 		}
 		return scatterEval(n, n.Attrs.(*ScatterNDAttrs).Reduce, walk.Size(t.rest),
 			func(codes []int64) ([]int, error) { return t.places(n, codes) })
@@ -107,7 +108,7 @@ var ScatterND = &ir.Op{
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		t, err := tupleOf(n, 0)
 		if err != nil {
-			return hlo.Value{}, n.Errorf("L0306", "%v", err)
+			return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 		}
 		return scatterHLO(b, n, args, n.Attrs.(*ScatterNDAttrs).Reduce, t.rest,
 			func(index hlo.Value) (hlo.Value, error) { return t.print(b, index, b.Lead()), b.Err() })
@@ -158,7 +159,7 @@ func scatterEval(n *ir.Node, reduce string, run int, places func(codes []int64) 
 	}
 	at := reductionOf(reduce)
 	if at < 0 {
-		return nil, n.Errorf("L0306", "%q combines nothing", reduce)
+		return nil, n.Errorf(diag.ArgumentShapes, "%q combines nothing", reduce)
 	}
 	f, fill, cut := reductions[at], column.FixedArgs(n), arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -64,7 +65,7 @@ func topK(name, doc string, places bool) *ir.Op {
 			a := n.Attrs.(*TopKAttrs)
 			axis, err := walk.Axis(a.Axis, len(n.Type.Shape))
 			if err != nil {
-				return hlo.Value{}, n.Errorf("L0306", "%v", err)
+				return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 			}
 			v, at := b.SortPlaces(args[0], b.Axis(axis), a.Largest)
 			if places {
@@ -90,7 +91,7 @@ func topKEval(n *ir.Node, places bool) (ir.Kernel, error) {
 	a, shape := n.Attrs.(*TopKAttrs), n.Args[0].Type.Shape
 	axis, err := walk.Axis(a.Axis, len(shape))
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, out := args[0], ir.NewTensor(n.Type)

@@ -6,6 +6,7 @@ package window
 import (
 	"math/big"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -53,7 +54,7 @@ func planMean(n *ir.Node, g *geometry.Grid, a *AvgAttrs) (*meanPlan, error) {
 		p.of[d], err = arith.NewRescale(p.out, []*big.Rat{r.Quo(r, p.out.Step.Rat())}, p.tBits)
 	})
 	if err != nil {
-		return nil, n.Errorf("L0340", "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err)
+		return nil, n.Errorf(diag.FactorRange, "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err)
 	}
 	return p, nil
 }
@@ -95,7 +96,7 @@ func factorMeanHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, g *geometry.Grid, a 
 		factors[at], bits = m.Int64(), max(bits, m.BitLen())
 	})
 	if bits+p.tBits > arith.ProductBits+1 {
-		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", bits+p.tBits-1)
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "the mean needs %d bits, StableHLO integers have 63", bits+p.tBits-1)
 	}
 	x = carrier.Wide(b, x)
 	if p.in.Zero != 0 {
@@ -117,12 +118,14 @@ func factorMeanUnit(n *ir.Node, module string, g *geometry.Grid, params []any, a
 	r := p.of[g.KH*g.KW]
 	for d, other := range p.of {
 		if r == nil || other != nil && d != g.KH*g.KW {
-			return nil, n.Errorf("L0311", "a mean of affine codes over windows that divide by different counts has no hardware "+
-				"in this version").WithHint("set count_include_pad = 1, or use no padding")
+			return nil, n.Errorf(diag.NoHardwareForm,
+				"a mean of affine codes over windows that divide by different counts has no hardware "+
+					"in this version").WithHint("set count_include_pad = 1, or use no padding")
 		}
 	}
 	if g.PT+g.PL+g.PB+g.PR > 0 && p.in.Zero != 0 {
-		return nil, n.Errorf("L0311", "a mean over padding, which has the code %d of zero, has no hardware in this version",
+		return nil, n.Errorf(diag.NoHardwareForm,
+			"a mean over padding, which has the code %d of zero, has no hardware in this version",
 			p.in.Zero).WithHint("use no padding, or data without a zero point")
 	}
 	if err := r.CheckHardware(n); err != nil {
@@ -130,7 +133,7 @@ func factorMeanUnit(n *ir.Node, module string, g *geometry.Grid, params []any, a
 	}
 	less := int64(g.KH*g.KW) * p.in.Zero
 	if less != int64(int32(less)) {
-		return nil, n.Errorf("L0311", "the zero points of a window add up to %d, more than 32 bits", less)
+		return nil, n.Errorf(diag.NoHardwareForm, "the zero points of a window add up to %d, more than 32 bits", less)
 	}
 	u := rtl.NewUnit(module, params...)
 	u.With("LANES", n.HW.InLanes, "E_W", p.in.Codes.W, "SIGNED", rtl.Flag(p.in.Codes.Signed), "OUT_W",

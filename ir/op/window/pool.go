@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/internal/diag"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -74,7 +75,7 @@ var GlobalAvgPool = &ir.Op{
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
 		a, err := globalWindow(n)
 		if err != nil {
-			return nil, n.Errorf("L0306", "%v", err)
+			return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 		}
 		return avgEval(n, a)
 	},
@@ -130,7 +131,7 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 	w := n.Attrs.(*geometry.Window)
 	g, err := geometry.New(n.Args[0].Type.Shape, w)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
@@ -147,7 +148,7 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 		}
 		l, err := args[0].Lattice()
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		poolLoop(g, w.ChannelsLast, func(at int, in []int, _ int) {
 			best := in[0]
@@ -196,7 +197,7 @@ func poolPixels(g *geometry.Grid, last bool, from, to int, f func(at int, in []i
 func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if n.Type.IsFloat() {
 		return func(args []*ir.Tensor) (*ir.Tensor, error) {
@@ -222,7 +223,7 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		l, err := args[0].Lattice()
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, n.Errorf(diag.OpFormats, "%v", err)
 		}
 		out := ir.NewTensor(n.Type)
 		poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {

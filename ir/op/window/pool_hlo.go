@@ -3,6 +3,7 @@
 package window
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/arith"
@@ -40,7 +41,7 @@ func maxPoolHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	w := n.Attrs.(*geometry.Window)
 	g, err := geometry.New(n.Args[0].Type.Shape, w)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	return b.ReduceWindow(hlo.ReduceMax, args[0], poolWindow(b, g, w)), b.Err()
 }
@@ -52,7 +53,7 @@ func avgPoolHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 func globalAvgHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	a, err := globalWindow(n)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	return avgHLO(b, n, args[0], a)
 }
@@ -61,7 +62,7 @@ func globalAvgHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, erro
 func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, error) {
 	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
 	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+		return hlo.Value{}, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if factorMean(n) {
 		return factorMeanHLO(b, n, x, g, a)
@@ -88,7 +89,8 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	up, down := max(0, out.F-in.F), max(0, in.F-out.F) // y = sum*2^(Fout-Fin)/count
 	bits := in.W + arith.BitLen(g.KH*g.KW) + up
 	if bits > 62 || down > 40 {
-		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", max(bits, down+22))
+		return hlo.Value{}, n.Errorf(diag.IntegerWidth, "the mean needs %d bits, StableHLO integers have 63", max(bits,
+			down+22))
 	}
 	for i := range counts {
 		counts[i] <<= down

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/geometry"
@@ -39,13 +40,13 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	common, factors, err := a.factors(n.Args[0].Type.Shape)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	if uniform(factors) {
 		return hardware.MeanUnit(n, "op_avgpool", append(geometry.Params(g), "DIV", common/factors[0]))
 	}
 	if common > maxDivisor {
-		return nil, n.Errorf("L0311", "the divisors of the windows have the common multiple %d, which has no "+
+		return nil, n.Errorf(diag.NoHardwareForm, "the divisors of the windows have the common multiple %d, which has no "+
 			"hardware in this version", common).WithHint("set count_include_pad = 1, or use no padding")
 	}
 	return edgeUnit(n, g, common, factors)
@@ -104,7 +105,7 @@ func edgeUnit(n *ir.Node, g *geometry.Grid, common int64, factors []int64) (*rtl
 func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
 	a, err := globalWindow(n)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
 	}
 	g, err := poolGeometry(n, &a.Window)
 	if err != nil {

@@ -50,6 +50,6 @@ func bounded(n *ir.Node, b ir.Bounds) error {
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
 
 func unknown(n *ir.Node) *diag.Error {
-	return n.Errorf("L0410", "nothing is known of the bounds of %s (node %q)", n.Op.Name, n.Name).
+	return n.Errorf(diag.NoIntegerForm, "nothing is known of the bounds of %s (node %q)", n.Op.Name, n.Name).
 		WithHint("give calibration data: they are measured then")
 }

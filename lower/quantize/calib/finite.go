@@ -22,7 +22,7 @@ func RefuseInfinite(g *ir.Graph) error {
 			}
 			seen[a] = true
 			if k, v := firstInfinite(a.Attrs.(*ir.Const).Data); k >= 0 {
-				errs = append(errs, n.Errorf("L0408", "constant %q, of shape %s, holds %v at flat index %d", a.Name,
+				errs = append(errs, n.Errorf(diag.ConstantNotFinite, "constant %q, of shape %s, holds %v at flat index %d", a.Name,
 					ir.ShapeString(a.Type.Shape), v, k).WithHint("repair the weights of the model: no number format holds this"))
 			}
 		}

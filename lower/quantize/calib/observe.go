@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -30,7 +31,8 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 			}
 			part := selection(t.Floats, i, len(samples))
 			if !(part.Max-part.Min <= 2*math.MaxFloat32) {
-				return g.Nodes[k].Errorf("L0404", "calibration sample %d gives a value here that is not a finite number", i).
+				return g.Nodes[k].Errorf(diag.CalibrationData,
+					"calibration sample %d gives a value here that is not a finite number", i).
 					WithHint("the constants of the model are finite: the values of this sample overflow it; remove the sample")
 			}
 			parts[i][k] = part

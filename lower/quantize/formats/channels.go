@@ -5,6 +5,7 @@ package formats
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/pointwise"
@@ -27,7 +28,7 @@ func (q *quantizer) giveChannels(g *ir.Graph) {
 		}
 		last := len(n.Type.Shape) - 1
 		if last < 0 || n.Type.Shape[last] != len(c.List) {
-			e := q.fail(n, "L0407", "%d formats of channels do not fit the last axis of %s", len(c.List),
+			e := q.fail(n, diag.OpRefusesFormats, "%d formats of channels do not fit the last axis of %s", len(c.List),
 				ir.ShapeString(n.Type.Shape)).WithNote("set by %s", c.From)
 			if last >= 0 {
 				e.WithHint("list %d, in a rule for this node alone if that one covers others too, and in front of it",

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/block"
@@ -47,7 +48,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		}
 		t, err := a.Value()
 		if err != nil {
-			q.fail(n, "L0408", "%v", err)
+			q.fail(n, diag.ConstantNotFinite, "%v", err)
 			return
 		}
 		if !q.finite(n, a, t.Floats) {
@@ -110,7 +111,7 @@ func (q *quantizer) constSlot(n *ir.Node, i int) (name string, c plan.Choice) {
 func (q *quantizer) finite(n, a *ir.Node, x []float32) bool {
 	i := calib.InfiniteAt(x)
 	if i >= 0 {
-		q.fail(n, "L0408", "constant %q holds %v at element %d", a.Name, x[i], i)
+		q.fail(n, diag.ConstantNotFinite, "constant %q holds %v at element %d", a.Name, x[i], i)
 	}
 	return i < 0
 }
@@ -310,7 +311,7 @@ func (q *quantizer) constChoice(n *ir.Node, c plan.Choice, explicit bool, least 
 func (q *quantizer) table(n *ir.Node) {
 	t, err := n.Args[0].Value()
 	if err != nil {
-		q.fail(n, "L0408", "%v", err)
+		q.fail(n, diag.ConstantNotFinite, "%v", err)
 		return
 	}
 	if q.finite(n, n.Args[0], t.Floats) {

@@ -64,7 +64,8 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c plan.C
 	if format.Coded(typ.Format) && !column.TakesCodes(n) {
 		f := typ.Format
 		if typ.Format, codes = exactCodes(f, codes); typ.Format == nil {
-			q.fail(n, "L0408", "constant %q takes more than %d bits in %s, counted in its smallest step", name, maxSteps, f)
+			q.fail(n, diag.ConstantNotFinite, "constant %q takes more than %d bits in %s, counted in its smallest step", name,
+				maxSteps, f)
 			return
 		}
 	}

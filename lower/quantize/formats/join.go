@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
@@ -110,7 +111,7 @@ func (q *quantizer) joined(n *ir.Node, explicit *plan.Choice) {
 func (q *quantizer) joinedConst(n *ir.Node, i int) {
 	t, err := n.Args[i].Value()
 	if err != nil {
-		q.fail(n, "L0408", "%v", err)
+		q.fail(n, diag.ConstantNotFinite, "%v", err)
 		return
 	}
 	if !q.finite(n, n.Args[i], t.Floats) {
@@ -247,7 +248,7 @@ func (q *quantizer) window(n *ir.Node) bool {
 		w, err = dot.WindowOf(n)
 	}
 	if err != nil {
-		q.fail(n, "L0450", "%s",
+		q.fail(n, diag.NoPlannedAccumulator, "%s",
 			pass.Message(err)).WithHint("give the weights blocks, or a format of fewer bits with a power " +
 			"of two as its scale: binary*0.5; or the data a fixed format, beside which all weights work")
 		return false

@@ -71,7 +71,8 @@ func (q *quantizer) checkRules() {
 			}
 		}
 		if skip != nil && *skip.Skip {
-			q.fail(n, "L0409", "stays float, which hardware cannot do; not in this version").WithNote("set by %s", skip.From).
+			q.fail(n, diag.FloatNode, "stays float, which hardware cannot do; not in this version").WithNote("set by %s",
+				skip.From).
 				WithHint("take skip = true out of the plan, or stay in float: run and emit-cuda do, without --plan")
 		}
 	}
@@ -82,7 +83,7 @@ func (q *quantizer) checkRules() {
 	}
 }
 
-func (q *quantizer) fail(n *ir.Node, code, msg string, args ...any) *diag.Error {
+func (q *quantizer) fail(n *ir.Node, code diag.Code, msg string, args ...any) *diag.Error {
 	e := n.Errorf(code, msg, args...)
 	q.errs = append(q.errs, e)
 	q.faults++
@@ -301,7 +302,7 @@ func (q *quantizer) cast(a *ir.Node, c plan.Choice, n *ir.Node, v *calib.Values)
 func (q *quantizer) castOutputs() {
 	for i, o := range q.g.Out {
 		if o.Node.IsConst() {
-			q.fail(o.Node, "L0417", "output %q is a constant; hardware computes outputs from inputs", o.Name)
+			q.fail(o.Node, diag.ConstantOutput, "output %q is a constant; hardware computes outputs from inputs", o.Name)
 			continue
 		}
 		p := q.plan.Output(o.Name)

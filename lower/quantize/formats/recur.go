@@ -3,6 +3,7 @@
 package formats
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/recur"
@@ -38,7 +39,7 @@ func (q *quantizer) stateConst(n *ir.Node, i int) {
 	}
 	t, err := n.Args[i].Value()
 	if err != nil {
-		q.fail(n, "L0408", "%v", err)
+		q.fail(n, diag.ConstantNotFinite, "%v", err)
 		return
 	}
 	if !q.finite(n, n.Args[i], t.Floats) {
@@ -77,7 +78,7 @@ func (q *quantizer) cellRows(n *ir.Node, c plan.Choice) bool {
 	}
 	f, err := format.Parse(a.Cell)
 	if err != nil {
-		q.fail(n, "L0407", "%v", err)
+		q.fail(n, diag.OpRefusesFormats, "%v", err)
 		return true
 	}
 	n.Type.Format, n.Type.Scales = f, nil

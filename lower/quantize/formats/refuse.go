@@ -101,7 +101,7 @@ func (q *quantizer) refuseFormat(n *ir.Node, f fmt.Stringer, use, why, from, hin
 	if use == "data" {
 		msg = "format %s cannot carry %s: %s"
 	}
-	e := q.fail(n, "L0406", msg, f, use, why).WithNote("set by %s", from)
+	e := q.fail(n, diag.PlanFormat, msg, f, use, why).WithNote("set by %s", from)
 	e.Hint = hint
 	q.refused[cause] = &refused{err: e}
 }
@@ -127,7 +127,7 @@ func (q *quantizer) legal(n *ir.Node, explicit *plan.Choice) {
 	if err == nil {
 		return
 	}
-	e := q.fail(n, "L0407", "%s", pass.Message(err))
+	e := q.fail(n, diag.OpRefusesFormats, "%s", pass.Message(err))
 	for _, s := range q.decided.Slots {
 		if s.Node == n.Name {
 			e = e.WithNote("%s%s %s by %s", s.Slot, read(n, s.Slot), s.Format, s.From)

@@ -3,6 +3,7 @@
 package lanes
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/unit"
 )
@@ -25,7 +26,8 @@ func (l *laner) settleCaches(units *unit.Cache, g *ir.Graph) {
 		if err != nil || u.Cache != nil {
 			continue // an error of the unit is time_units' to tell
 		}
-		e := n.Errorf("L0436", "cache = \"external\": the unit %s cannot have its tokens in a memory outside", u.Kind())
+		e := n.Errorf(diag.CacheOutside, "cache = \"external\": the unit %s cannot have its tokens in a memory outside",
+			u.Kind())
 		l.Errs = append(l.Errs, e.WithNote("set by %s", l.plan.Memory.CacheFrom).WithHint(
 			"leave cache = \"external\" out, or have each query see all tokens up to its own"))
 	}

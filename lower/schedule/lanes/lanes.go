@@ -329,7 +329,7 @@ func (l *laner) takes(u *ir.Node) int {
 }
 
 func (l *laner) fail(n *ir.Node, from, msg string, args ...any) *diag.Error {
-	e := n.Errorf("L0412", msg, args...)
+	e := n.Errorf(diag.LanesDivide, msg, args...)
 	if from != "" {
 		e = e.WithNote("set by %s", from)
 	}

@@ -5,6 +5,7 @@ package lanes
 import (
 	"fmt"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/lower/plan"
@@ -59,7 +60,8 @@ func (l *laner) settle(units *unit.Cache, g *ir.Graph) {
 		}
 		u, err := units.Of(n)
 		if a.ramFrom != "" && err == nil && (u.Weights == nil || !u.Weights.Loaded()) {
-			e := n.Errorf("L0419", "ram = %q: its weights are not loaded after reset", a.Ram).WithNote("set by %s", a.ramFrom)
+			e := n.Errorf(diag.WeightsOutside, "ram = %q: its weights are not loaded after reset", a.Ram).WithNote("set by %s",
+				a.ramFrom)
 			l.Errs = append(l.Errs, e.WithHint(`say weights = "hold" beside it, or leave ram out of the rule`))
 		}
 		if !plan.Outside(a.Weights) {
@@ -81,7 +83,7 @@ func (l *laner) settle(units *unit.Cache, g *ir.Graph) {
 			n.HW.Port, n.HW.Burst = 0, 0
 		}
 		if a.weightsFrom != "" {
-			e := n.Errorf("L0419", "weights = %q: %s", a.Weights, cause).WithNote("set by %s", a.weightsFrom)
+			e := n.Errorf(diag.WeightsOutside, "weights = %q: %s", a.Weights, cause).WithNote("set by %s", a.weightsFrom)
 			l.Errs = append(l.Errs, e.WithHint(`leave weights out of the rule, or say weights = "rom"`))
 		} else if n.Op.Traits.Weighted && !n.Op.Traits.PerChannel {
 			l.notes = append(l.notes, fmt.Sprintf(`%s keeps weights = "rom": %s`, n.Name, cause))

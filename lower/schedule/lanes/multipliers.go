@@ -5,6 +5,7 @@ package lanes
 import (
 	"fmt"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -24,7 +25,7 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 		n.HW.DSP = "one"
 	case cause == "":
 	case a.dspFrom != "":
-		e := n.Errorf("L0418", "dsp = %q: %s", a.dsp, cause)
+		e := n.Errorf(diag.DSPForm, "dsp = %q: %s", a.dsp, cause)
 		l.Errs = append(l.Errs, e.WithNote("set by %s", a.dspFrom).WithHint("%s", hint))
 	default:
 		n.HW.DSP = "one"

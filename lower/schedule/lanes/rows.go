@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/op/lane"
@@ -167,7 +168,8 @@ func (l *laner) farRow(n *ir.Node, a asked, p *padded, row int) {
 	if lanes == 0 {
 		return // said of a node that asks for lanes
 	}
-	e := n.Errorf("L0412", "%s %d and those of the other units on these rows of %d keys fill rows of %d only", key, lanes,
+	e := n.Errorf(diag.LanesDivide, "%s %d and those of the other units on these rows of %d keys fill rows of %d only",
+		key, lanes,
 		p.keys, row)
 	if from != "" {
 		e = e.WithNote("set by %s", from)

@@ -18,7 +18,7 @@ func RefuseStream(g *ir.Graph) error {
 	var errs diag.List
 	for _, n := range g.Nodes {
 		if n.Op.RTL == nil && !n.Op.Traits.Source {
-			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
+			errs = append(errs, n.Errorf(diag.NoHardware, "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
 				WithHint("%s, or run it with --engine ref or pjrt", float.EndAt(nil, g, n)))
 		}
 	}

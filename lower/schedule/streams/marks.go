@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/stream"
 	"lathe/ir/unit"
@@ -19,7 +20,7 @@ func MarkFrames(units *unit.Cache, g *ir.Graph) error {
 	}
 	for _, n := range g.Nodes {
 		if n.HW.Tokens > 0 && n.Beats()%n.HW.Tokens != 0 {
-			return n.Errorf("L0437", "%d lanes put elements of two tokens into one beat", n.HW.OutLanes).
+			return n.Errorf(diag.FixedLength, "%d lanes put elements of two tokens into one beat", n.HW.OutLanes).
 				WithHint("choose lanes that divide the %d elements of a token", n.Type.OfToken())
 		}
 	}

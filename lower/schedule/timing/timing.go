@@ -22,7 +22,7 @@ func Units(units *unit.Cache, g *ir.Graph) (list []Unit, port rtl.Cost, err erro
 		}
 		u := Unit{Node: n.Name, Op: n.Op.Name, InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.StreamIn}
 		if err := Of(units, n, turns[n], &u); err != nil {
-			errs = errs.Add(err, "L0414", n.Errorf("", "").Pos)
+			errs = errs.Add(err, diag.NoHardware, n.Errorf("", "").Pos)
 			continue
 		}
 		n.HW.II, n.HW.Latency = u.II, u.Latency

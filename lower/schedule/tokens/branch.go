@@ -93,7 +93,7 @@ func Check(ctx context.Context, g *ir.Graph, units *unit.Cache) error {
 			}
 			switch have := given[fmt.Sprint(i, reader.Name)]; {
 			case have == nil:
-				errs = append(errs, b.Errorf("L0720", "no FIFO between %q and %q, where one of %d beats is needed",
+				errs = append(errs, b.Errorf(diag.FIFOTooSmall, "no FIFO between %q and %q, where one of %d beats is needed",
 					b.Args[0].Name, reader.Name, depth[b]).WithHint("schedule the model again"))
 			case have.HW.Fifo < depth[b]:
 				errs = append(errs, shallow(have, depth[b]))
@@ -150,6 +150,6 @@ func takeOut(c *ir.Graph, known *known) (map[string]*ir.Node, diag.List, error) 
 }
 
 func shallow(n *ir.Node, need int) *diag.Error {
-	return n.Errorf("L0720", "FIFO %q holds %d beats and needs %d", n.Name, n.HW.Fifo, need).
+	return n.Errorf(diag.FIFOTooSmall, "FIFO %q holds %d beats and needs %d", n.Name, n.HW.Fifo, need).
 		WithHint("set its depth to %d, or schedule the model again", need)
 }

@@ -45,7 +45,7 @@ func Lockstep(ctx context.Context, g *ir.Graph, units *unit.Cache, tokens, first
 	for i, o := range g.Out {
 		for token, last := range t.Last[i] {
 			if last < t.In[0][token] {
-				return nil, o.Node.Errorf("L0435", "token %d of output %q does not depend on the token that comes in", token,
+				return nil, o.Node.Errorf(diag.NoDecoder, "token %d of output %q does not depend on the token that comes in", token,
 					o.Name).WithHint("a decoder gives the outputs of a token when it has come")
 			}
 		}
@@ -84,11 +84,11 @@ func (n *net) holder(g *ir.Graph, tokens int, took, gave map[*ir.Node][]*beat.Co
 		}
 		for i, w := range n.results[node] {
 			if whole && !w.Full() && gave[node][i].Had() < share(node) {
-				return node.Errorf("L0435", "%s holds back what it has of %d tokens until others come", node.Op.Name, in).
+				return node.Errorf(diag.NoDecoder, "%s holds back what it has of %d tokens until others come", node.Op.Name, in).
 					WithNote("of %d beats of its result, %d have left", share(node), gave[node][i].Had()).
 					WithHint("%s", apart(node))
 			}
 		}
 	}
-	return diag.New("L0435", g.Name, "the design holds tokens back: with %d in, it waits for another", in)
+	return diag.New(diag.NoDecoder, g.Name, "the design holds tokens back: with %d in, it waits for another", in)
 }

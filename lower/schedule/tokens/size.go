@@ -190,7 +190,7 @@ func (s *sizer) release(branches []*ir.Node, t *Times) (err error) {
 	for ; err == nil && !t.Done; t.Done, err = s.net.Run(s.ctx) {
 		culprit := s.culprit(branches)
 		if culprit == nil {
-			return diag.New("L0433", s.g.Name, "the design stops, and no FIFO after a fork would help").
+			return diag.New(diag.Deadlock, s.g.Name, "the design stops, and no FIFO after a fork would help").
 				WithHint("this is a fault of Lathe: report the model and the plan")
 		}
 		if s.on[culprit] = true; s.inCycle(branches, culprit) {

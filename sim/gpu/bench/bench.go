@@ -209,7 +209,7 @@ func (r *run) one(ctx context.Context, c *cuda.Case) error {
 		if err := r.o.Append(late); err != nil {
 			return err
 		}
-		return diag.New("L0989", c.Name, "no answer in %v: the run is given up, another one will leave this case out",
+		return diag.New(diag.GPUTimeout, c.Name, "no answer in %v: the run is given up, another one will leave this case out",
 			r.o.CaseLimit).WithHint("scripts/gpu-bench -emulated -match %s tries it without a GPU", c.Name)
 	}
 	if rec.Status == "" { // an error of the run, before anything was found
@@ -312,7 +312,7 @@ func (r *run) attempt(c *cuda.Case, rec *Record) error {
 	if err == nil && rec.Status != "wrong" {
 		return nil
 	}
-	if diag.CodeOf(err) == "L0977" { // no fault of the kernel
+	if diag.CodeOf(err) == diag.GPUMemory { // no fault of the kernel
 		rec.Status, rec.Error = "skipped", oneLine(err)
 		return nil
 	}
@@ -321,7 +321,7 @@ func (r *run) attempt(c *cuda.Case, rec *Record) error {
 		return nil
 	}
 	rec.Status, rec.Error = "failed", oneLine(err)
-	if diag.CodeOf(err) != "L0980" {
+	if diag.CodeOf(err) != diag.GPUFault {
 		return nil
 	}
 	_ = r.device.Close() // its context is lost

@@ -77,7 +77,8 @@ func Compile(ctx context.Context, nv *nvrtc.Compiler, cases []cuda.Case, archs [
 		return e.Encode(p)
 	})
 	if err != nil {
-		return nil, diag.New("L0988", dir, "the pack cannot be written: %v", err).WithHint("choose another folder")
+		return nil, diag.New(diag.BenchmarkFiles, dir, "the pack cannot be written: %v",
+			err).WithHint("choose another folder")
 	}
 	return p, nil
 }
@@ -97,11 +98,11 @@ func OpenPack(dir string) (*Pack, error) {
 		err = json.Unmarshal(text, p)
 	}
 	if err != nil {
-		return nil, diag.New("L0988", dir, "no pack of compiled kernels: %v", err).
+		return nil, diag.New(diag.BenchmarkFiles, dir, "no pack of compiled kernels: %v", err).
 			WithHint("scripts/gpu-bench build makes one")
 	}
 	if p.Schema != Schema {
-		return nil, diag.New("L0988", dir, "the pack has schema %d, this version reads %d", p.Schema, Schema).
+		return nil, diag.New(diag.BenchmarkFiles, dir, "the pack has schema %d, this version reads %d", p.Schema, Schema).
 			WithHint("scripts/gpu-bench build makes a new one")
 	}
 	return p, nil
@@ -119,6 +120,7 @@ func (p *Pack) Program(c *cuda.Case) (*gpu.Program, error) {
 			return p.Programs[i].Open(p.dir)
 		}
 	}
-	return nil, diag.New("L0988", p.dir, "the pack of commit %s has no program for %s: it was made from other sources",
+	return nil, diag.New(diag.BenchmarkFiles, p.dir,
+		"the pack of commit %s has no program for %s: it was made from other sources",
 		p.Commit, c.Name).WithHint("scripts/gpu-bench build makes a new one")
 }

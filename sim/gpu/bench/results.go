@@ -28,12 +28,12 @@ func OpenResults(path string) (*Results, error) {
 		return r, nil
 	}
 	if err != nil {
-		return nil, diag.New("L0988", path, "the results cannot be read: %v", err)
+		return nil, diag.New(diag.BenchmarkFiles, path, "the results cannot be read: %v", err)
 	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
 	if whole < len(text) {
 		if err := os.Truncate(path, int64(whole)); err != nil {
-			return nil, diag.New("L0988", path, "the results cannot be mended: %v", err)
+			return nil, diag.New(diag.BenchmarkFiles, path, "the results cannot be mended: %v", err)
 		}
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text[:whole]))
@@ -41,15 +41,16 @@ func OpenResults(path string) (*Results, error) {
 	for n := 1; lines.Scan(); n++ {
 		var rec Record
 		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
-			return nil, diag.New("L0988", path, "line %d is not a record: %v", n, err)
+			return nil, diag.New(diag.BenchmarkFiles, path, "line %d is not a record: %v", n, err)
 		}
 		if rec.Schema != Schema {
-			return nil, diag.New("L0988", path, "line %d has schema %d, this version writes %d", n, rec.Schema, Schema)
+			return nil, diag.New(diag.BenchmarkFiles, path, "line %d has schema %d, this version writes %d", n, rec.Schema,
+				Schema)
 		}
 		r.have = append(r.have, rec)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, diag.New("L0988", path, "the results cannot be read: %v", err)
+		return nil, diag.New(diag.BenchmarkFiles, path, "the results cannot be read: %v", err)
 	}
 	return r, nil
 }
@@ -83,7 +84,7 @@ type comparison struct {
 func ReadCompared(path string) (*Compared, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, diag.New("L0988", path, "the baselines cannot be read: %v", err)
+		return nil, diag.New(diag.BenchmarkFiles, path, "the baselines cannot be read: %v", err)
 	}
 	defer f.Close()
 	c := &Compared{}
@@ -99,7 +100,7 @@ func ReadCompared(path string) (*Compared, error) {
 		case err == nil && one.Case != "" && one.Name != "" && one.Us > 0:
 			c.times = append(c.times, one)
 		default:
-			return nil, diag.New("L0988", path, "line %d is not a baseline (%v)", n, err)
+			return nil, diag.New(diag.BenchmarkFiles, path, "line %d is not a baseline (%v)", n, err)
 		}
 	}
 }
@@ -129,7 +130,7 @@ func (r *Results) Append(rec *Record) error {
 		f, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	}
 	if err != nil {
-		return diag.New("L0988", r.path, "the record cannot be kept: %v", err)
+		return diag.New(diag.BenchmarkFiles, r.path, "the record cannot be kept: %v", err)
 	}
 	_, err = f.Write(line.Bytes())
 	if e := f.Sync(); err == nil {
@@ -139,7 +140,7 @@ func (r *Results) Append(rec *Record) error {
 		err = e
 	}
 	if err != nil {
-		return diag.New("L0988", r.path, "the record cannot be kept: %v", err)
+		return diag.New(diag.BenchmarkFiles, r.path, "the record cannot be kept: %v", err)
 	}
 	r.have = append(r.have, *rec)
 	return nil

@@ -132,7 +132,7 @@ func (f File) content(dir string) ([]byte, error) {
 }
 
 func broken(dir, format string, args ...any) error {
-	return diag.New("L0986", dir, "the recording cannot be replayed: %s", fmt.Sprintf(format, args...)).
+	return diag.New(diag.RecordingBroken, dir, "the recording cannot be replayed: %s", fmt.Sprintf(format, args...)).
 		WithHint("lathe run --engine cuda --record DIR makes a recording")
 }
 

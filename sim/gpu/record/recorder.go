@@ -38,7 +38,7 @@ func New(device gpu.Device, dir string) (*Recorder, error) {
 	r.dir = abs
 	switch have, err := os.ReadDir(abs); {
 	case err == nil && len(have) > 0:
-		return nil, diag.New("L0985", dir, "there is something already; a recording wants a new folder").
+		return nil, diag.New(diag.RecordingWrite, dir, "there is something already; a recording wants a new folder").
 			WithHint("choose another folder, or remove this one")
 	case err != nil && !os.IsNotExist(err):
 		return nil, unwritable(dir, err)
@@ -55,7 +55,7 @@ func New(device gpu.Device, dir string) (*Recorder, error) {
 const elsewhere = "choose a folder in which you may write"
 
 func unwritable(dir string, err error) error {
-	return diag.New("L0985", dir, "the recording cannot be written: %v", err).WithHint(elsewhere)
+	return diag.New(diag.RecordingWrite, dir, "the recording cannot be written: %v", err).WithHint(elsewhere)
 }
 
 // note keeps the first error, after which nothing is written, and returns err.
@@ -123,7 +123,7 @@ func (r *Recorder) find(b gpu.Buffer) (index int, offset int64, ok bool) {
 
 // stray is the error of a buffer that the device takes and that the recorder has not given out.
 func (r *Recorder) stray(what string) error {
-	return r.note(diag.New("L0984", r.Name(), "%s: a buffer that was not allocated in the recording", what).
+	return r.note(diag.New(diag.ForeignBuffer, r.Name(), "%s: a buffer that was not allocated in the recording", what).
 		WithHint("allocate it after record.New"))
 }
 
@@ -197,7 +197,7 @@ func (r *Recorder) Read(from gpu.Buffer, into []byte) error {
 
 // unknown is the error of code that was loaded before the recording began.
 func (r *Recorder) unknown(what string) error {
-	return r.note(diag.New("L0984", r.Name(), "%s: a program that was not loaded in the recording", what).
+	return r.note(diag.New(diag.ForeignBuffer, r.Name(), "%s: a program that was not loaded in the recording", what).
 		WithHint("load it after record.New"))
 }
 

@@ -163,15 +163,16 @@ func (r *Report) verdict(dir string) error {
 	if first == nil {
 		return nil
 	}
-	return diag.New("L0987", dir, "the results of %s differ from those of %s: %d of %d reads differ, the first in step "+
-		"%d: buffer %d, %d of %d bytes, largest error %s", r.Device, r.Recorded, bad, len(r.Reads), first.Step,
+	return diag.New(diag.RecordingDiffers, dir,
+		"the results of %s differ from those of %s: %d of %d reads differ, the first in step "+
+			"%d: buffer %d, %d of %d bytes, largest error %s", r.Device, r.Recorded, bad, len(r.Reads), first.Step,
 		first.Buffer, first.Differ, first.Bytes, diag.Number(first.MaxErr, -1)).
 		WithHint("with -o DIR the results are kept, to be compared with those in data/")
 }
 
 // unkept is the error of answers that cannot be written.
 func unkept(dir string, err error) error {
-	return diag.New("L0985", dir, "the answers of the device cannot be written: %v", err).WithHint(elsewhere)
+	return diag.New(diag.RecordingWrite, dir, "the answers of the device cannot be written: %v", err).WithHint(elsewhere)
 }
 
 // clear frees what a recording, or an error, has left.

@@ -144,7 +144,7 @@ func (n *Net) Check() error {
 			switch n.parts[s.out.to].(type) {
 			case *fifo, *sink:
 			default:
-				return diag.New("L0603", "", "in a flow line steps without registers wait for room, and no skid follows")
+				return diag.New(diag.ModuleTiming, "", "in a flow line steps without registers wait for room, and no skid follows")
 			}
 		}
 	}
