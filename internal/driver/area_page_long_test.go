@@ -178,6 +178,8 @@ Written by
 
 which ~make long~ includes; without ~-update~ the test fails if this page is out of date.
 
+Designs for ECP5 have a page of their own: [area-ecp5.md](area-ecp5.md).
+
 The balance mode weighs foldings by the cost lines in module headers (grammar: [stream.md](stream.md)). They were
 calibrated on single modules with Yosys 0.23, ~synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut~. The tables
 compare their sum over the units of a design with the cells that Yosys counts in the whole design. ~lathe emit-verilog
