@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/internal/diag"
@@ -14,40 +15,81 @@ import (
 
 // Model is a compiled design, ready to run any number of times, also at once.
 type Model struct {
-	spec Spec
-	dir  string
+	spec    Spec
+	dir     string
+	program string // may hold other designs too
+	number  int    // of the design in it
 }
 
-// Dir is the cache folder of the model: sources, memory images and the program.
+// Dir is the cache folder of the model: sources and memory images.
 func (m *Model) Dir() string { return m.dir }
 
 // Build compiles the design, or finds it in the cache, whose key is everything that bears on the result: sources,
 // images, parameters, tool versions and flags. Errors: L0701 a tool is missing, L0702 Verilator refuses the design,
 // L0703 the C++ compiler fails, L0708 the Spec is not usable.
 func Build(ctx context.Context, spec Spec) (*Model, error) {
-	if err := spec.check(); err != nil {
+	models, err := BuildAll(ctx, []Spec{spec})
+	if err != nil {
 		return nil, err
+	}
+	return models[0], nil
+}
+
+// BuildAll compiles several designs into one program, which takes less time than a program for each: the compiler reads
+// its headers and links once. All have the same CacheDir and Trace. Errors as those of Build, of the first design that
+// has one.
+func BuildAll(ctx context.Context, specs []Spec) ([]*Model, error) {
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	first := &specs[0]
+	for i := range specs {
+		if err := specs[i].check(); err != nil {
+			return nil, err
+		}
+		if specs[i].CacheDir != first.CacheDir || specs[i].Trace != first.Trace {
+			return nil, diag.New(diag.SimulationRequest, specs[i].Top,
+				"the designs of one program have one cache and one way to trace")
+		}
 	}
 	tools, err := findToolchain()
 	if err != nil {
 		return nil, err
 	}
-	runtime, err := tools.runtime(ctx, spec.CacheDir, spec.Trace)
+	runtime, err := tools.runtime(ctx, first.CacheDir, first.Trace)
 	if err != nil {
 		return nil, err
 	}
-	args := spec.verilatorArgs()
-	parts := []string{filepath.Base(runtime), spec.wrapper(), spec.glue(), strings.Join(append(args, largeFlags...), " ")}
-	for _, f := range spec.all() {
-		parts = append(parts, f.Name, string(f.Bytes()))
+	parts := []string{filepath.Base(runtime), glueAll(specs), strings.Join(largeFlags, " ")}
+	for i := range specs {
+		parts = append(parts, specs[i].wrapper(), strings.Join(specs[i].verilatorArgs(i), " "))
+		for _, f := range specs[i].all() {
+			parts = append(parts, f.Name, string(f.Bytes()))
+		}
 	}
-	dir, err := cached(ctx, spec.CacheDir, spec.Top+"-"+digest(parts...), func(dir string) error {
-		return spec.compile(ctx, tools, runtime, dir)
+	dir, err := cached(ctx, first.CacheDir, first.Top+"-"+digest(parts...), func(dir string) error {
+		return buildProgram(ctx, tools, runtime, dir, specs)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Model{spec: spec, dir: dir}, nil
+	models := make([]*Model, len(specs))
+	for i := range specs {
+		models[i] = &Model{spec: specs[i], dir: filepath.Join(dir, folder(specs, i)),
+			program: filepath.Join(dir, programName), number: i}
+	}
+	return models, nil
+}
+
+// programName is the file of a compiled program in its folder of the cache.
+const programName = "model"
+
+// folder is where the files of design i of a program lie: in the program's own folder if it is the only one.
+func folder(specs []Spec, i int) string {
+	if len(specs) == 1 {
+		return "."
+	}
+	return strconv.Itoa(i)
 }
 
 // check refuses what would only fail inside a tool, with a worse message.
@@ -111,8 +153,8 @@ func (s *Spec) write(dir string) error {
 
 // verilatorArgs starts every register that has no initial value at random (by the run's seed), so that a design which
 // leans on zeros after power-up is found out.
-func (s *Spec) verilatorArgs() []string {
-	args := []string{"--cc", "--top-module", wrapperName, "--prefix", "Vdut", "-Mdir", "obj", "-O3",
+func (s *Spec) verilatorArgs(i int) []string {
+	args := []string{"--cc", "--top-module", wrapperName, "--prefix", prefix(i), "-Mdir", "obj", "-O3",
 		"--x-assign", "unique", "--x-initial", "unique", "--output-split", "20000", "--output-split-cfuncs", "5000",
 		"-fno-const-bit-op-tree"} // 5.006 rewrites some trees of gates into ones that compute something else
 	if s.Warnings {

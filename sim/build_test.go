@@ -220,7 +220,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	for cpus, want := range map[int]string{1: "[[a.cpp b.cpp c.cpp d.cpp]]", 9: "[[a.cpp d.cpp] [b.cpp c.cpp]]"} {
-		parts, err := split(dir, cpus)
+		parts, err := split(dir, []string{"."}, cpus)
 		var files [][]string
 		for _, p := range parts {
 			files = append(files, p.files)

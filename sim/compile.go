@@ -30,34 +30,43 @@ type part struct {
 	bytes int64
 }
 
-// compile makes dir/model.
-func (s *Spec) compile(ctx context.Context, tools *toolchain, runtimeDir, dir string) error {
-	if err := s.write(dir); err != nil {
-		return err
+// buildProgram makes the program of one or more designs in dir.
+func buildProgram(ctx context.Context, tools *toolchain, runtimeDir, dir string, specs []Spec) error {
+	flags := []string{"-I", tools.include, "-I", filepath.Join(tools.include, "vltstd")}
+	var generated []string
+	for i := range specs {
+		own := filepath.Join(dir, folder(specs, i))
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			return unwritable(err)
+		}
+		if err := specs[i].write(own); err != nil {
+			return err
+		}
+		if err := tool(ctx, own, diag.VerilatorFailed, "verilator", specs[i].verilatorArgs(i)...); err != nil {
+			return err
+		}
+		generated = append(generated, filepath.Join(folder(specs, i), "obj"))
+		flags = append(flags, "-I", generated[i])
 	}
-	if err := tool(ctx, dir, diag.VerilatorFailed, "verilator", s.verilatorArgs()...); err != nil {
-		return err
-	}
-	parts, err := split(filepath.Join(dir, "obj"), max(2, runtime.NumCPU()))
+	parts, err := split(dir, generated, max(2, runtime.NumCPU()))
 	if err != nil {
 		return err
 	}
-	flags := []string{"-I", tools.include, "-I", filepath.Join(tools.include, "vltstd"), "-I", "obj", "-I", runtimeDir,
-		"-include", filepath.Join(runtimeDir, "pch.h")}
+	flags = append(flags, "-I", ".", "-I", runtimeDir, "-include", filepath.Join(runtimeDir, "pch.h"))
 	flags = append(flags, cxxFlags...)
 	if len(parts) > 1 {
 		flags = append(flags, largeFlags...)
 	}
-	objects := []string{"-o", "model"}
+	objects := []string{"-o", programName}
 	for i := range parts {
-		objects = append(objects, fmt.Sprintf("obj/part%d.o", i))
+		objects = append(objects, fmt.Sprintf("part%d.o", i))
 	}
 	err = workers.Try(ctx, len(parts), runtime.GOMAXPROCS(0), func(i int) error {
 		text := includes(parts[i].files)
 		if i == 0 {
-			text += s.glue()
+			text += glueAll(specs)
 		}
-		name := fmt.Sprintf("obj/part%d", i)
+		name := fmt.Sprintf("part%d", i)
 		if err := os.WriteFile(filepath.Join(dir, name+".cc"), []byte(text), 0o644); err != nil {
 			return unwritable(err)
 		}
@@ -67,29 +76,46 @@ func (s *Spec) compile(ctx context.Context, tools *toolchain, runtimeDir, dir st
 		return err
 	}
 	objects = append(objects, filepath.Join(runtimeDir, "runtime.o"), "-pthread")
-	if s.Trace {
+	if specs[0].Trace {
 		objects = append(objects, "-lz")
 	}
 	if err := compile(ctx, dir, objects...); err != nil {
 		return err
 	}
-	return os.RemoveAll(filepath.Join(dir, "obj"))
+	for i := range parts {
+		generated = append(generated, fmt.Sprintf("part%d.cc", i), fmt.Sprintf("part%d.o", i))
+	}
+	return removeAll(dir, generated)
 }
 
-// split distributes the generated files over at most n parts of about the same size; a small design is one part.
-func split(dir string, n int) ([]part, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
+// removeAll removes files and folders of dir.
+func removeAll(dir string, names []string) error {
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return unwritable(err)
+		}
 	}
+	return nil
+}
+
+// split distributes the generated files, which lie in folders of dir, over at most n parts of about the same size; a
+// small design is one part.
+func split(dir string, folders []string, n int) ([]part, error) {
 	sizes := map[string]int64{}
 	var names []string
 	var total int64
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == ".cpp" {
-			names = append(names, e.Name())
-			sizes[e.Name()] = info.Size()
-			total += info.Size()
+	for _, folder := range folders {
+		entries, err := os.ReadDir(filepath.Join(dir, folder))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == ".cpp" {
+				name := filepath.Join(folder, e.Name())
+				names = append(names, name)
+				sizes[name] = info.Size()
+				total += info.Size()
+			}
 		}
 	}
 	sort.SliceStable(names, func(i, j int) bool { return sizes[names[i]] > sizes[names[j]] })

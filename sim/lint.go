@@ -64,7 +64,7 @@ func Yosys(ctx context.Context, spec Spec) error {
 		for _, line := range bytes.Split(log, []byte("\n")) {
 			for _, fault := range yosysFaults {
 				if bytes.Contains(line, []byte(fault)) {
-					return &toolError{code: diag.SecondToolFailed, name: "yosys", output: line}
+					return &toolError{code: diag.SecondToolFailed, name: "yosys", dir: dir, output: line}
 				}
 			}
 		}

@@ -155,7 +155,7 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 		return nil, nil, diag.New(diag.SimulationEnded, m.spec.Top, "%v", err)
 	}
 	defer reader.Close()
-	cmd := exec.CommandContext(ctx, filepath.Join(m.dir, "model"))
+	cmd := exec.CommandContext(ctx, m.program, fmt.Sprintf("+lathe_model=%d", m.number))
 	if in.Occupancy {
 		cmd.Args = append(cmd.Args, "+lathe_occupancy")
 	}

@@ -135,6 +135,7 @@ func compile(ctx context.Context, dir string, args ...string) error {
 type toolError struct {
 	code   diag.Code
 	name   string
+	dir    string // where it ran, and tool.log lies
 	output []byte
 	err    error
 }
@@ -181,7 +182,7 @@ func tool(ctx context.Context, dir string, code diag.Code, name string, args ...
 	case errors.Is(err, exec.ErrNotFound):
 		return diag.New(diag.NoSimulator, "", "%s is not in PATH", name)
 	}
-	return &toolError{code: code, name: name, output: out.Bytes(), err: err}
+	return &toolError{code: code, name: name, dir: dir, output: out.Bytes(), err: err}
 }
 
 // cached returns the folder cache/sim/name, which fill makes at first use in a folder of its own; several processes
@@ -224,8 +225,9 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 		failed := filepath.Join(root, "failed-"+name)
 		os.RemoveAll(failed)
 		os.Rename(dir, failed)
+		ran, _ := filepath.Rel(dir, failure.dir)
 		return "", diag.New(failure.code, "", "%s: %s", failure.name, failure.firstError()).
-			WithNote("whole output: %s", filepath.Join(failed, "tool.log"))
+			WithNote("whole output: %s", filepath.Join(failed, ran, "tool.log"))
 	}
 	if err := os.Rename(dir, final); err != nil {
 		return "", unwritable(err)

@@ -146,24 +146,27 @@ func (s *Spec) printHandshake(b *strings.Builder) {
 	}
 }
 
-// glue prints the C++ that binds the harness to the Verilated class.
-func (s *Spec) glue() string {
+// prefix names the Verilated class of design i of a program.
+func prefix(i int) string { return fmt.Sprintf("Vdut%d", i) }
+
+// glue prints the C++ that binds the harness to the Verilated class of design i of a program.
+func (s *Spec) glue(i int) string {
 	var b strings.Builder
-	b.WriteString("#include \"harness.h\"\n#include \"Vdut.h\"\n#include \"verilated.h\"\n")
+	fmt.Fprintf(&b, "namespace dut%d {\n", i)
 	if s.Trace {
-		b.WriteString("#include \"verilated_fst_c.h\"\nstatic VerilatedFstC* trace;\n")
+		b.WriteString("static VerilatedFstC* trace;\n")
 	}
-	b.WriteString("static VerilatedContext context;\nstatic Vdut* top;\n")
+	fmt.Fprintf(&b, "static VerilatedContext context;\nstatic %s* top;\n", prefix(i))
 	wires := s.wires()
 	fmt.Fprintf(&b, "static LathePort ports[%d];\n", len(wires))
 	b.WriteString("static uint8_t* at(void* p) { return static_cast<uint8_t*>(p); }\n")
-	b.WriteString("void dut_open(int argc, char** argv, uint32_t seed, const char* trace_file) {\n")
+	b.WriteString("static void open(int argc, char** argv, uint32_t seed, const char* trace_file) {\n")
 	b.WriteString("    context.commandArgs(argc, argv);\n    context.randReset(2);\n")
 	b.WriteString("    context.randSeed(int(seed >> 1));\n")
 	if s.Trace {
 		b.WriteString("    context.traceEverOn(true);\n")
 	}
-	b.WriteString("    top = new Vdut(&context, \"top\");\n")
+	fmt.Fprintf(&b, "    top = new %s(&context, \"top\");\n", prefix(i))
 	for i, w := range wires {
 		last := "nullptr"
 		if w.port.Last != "" {
@@ -175,16 +178,32 @@ func (s *Spec) glue() string {
 	if s.Trace {
 		b.WriteString("    if (*trace_file) { trace = new VerilatedFstC; top->trace(trace, 99); trace->open(trace_file); }\n")
 	}
-	fmt.Fprintf(&b, "    (void)trace_file;\n}\nLathePort* dut_ports(int* n) { *n = %d; return ports; }\n", len(wires))
-	b.WriteString("uint8_t* dut_clk() { return &top->clk; }\nuint8_t* dut_rst() { return &top->rst; }\n")
-	fmt.Fprintf(&b, "uint32_t dut_settle() { return %d; }\n", s.Settle)
-	b.WriteString("void dut_eval() { top->eval(); }\n")
+	fmt.Fprintf(&b, "    (void)trace_file;\n}\nstatic LathePort* list(int* n) { *n = %d; return ports; }\n", len(wires))
+	b.WriteString("static uint8_t* clk() { return &top->clk; }\nstatic uint8_t* rst() { return &top->rst; }\n")
+	b.WriteString("static void eval() { top->eval(); }\n")
 	if s.Trace {
-		b.WriteString("void dut_dump(uint64_t t) { if (trace) trace->dump(t); }\n")
-		b.WriteString("void dut_close() { top->final(); if (trace) { trace->close(); delete trace; } delete top; }\n")
+		b.WriteString("static void dump(uint64_t t) { if (trace) trace->dump(t); }\n")
+		b.WriteString("static void close() { top->final(); if (trace) { trace->close(); delete trace; } delete top; }\n")
 	} else {
-		b.WriteString("void dut_dump(uint64_t) {}\nvoid dut_close() { top->final(); delete top; }\n")
+		b.WriteString("static void dump(uint64_t) {}\nstatic void close() { top->final(); delete top; }\n")
 	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// glueAll prints the glue of all designs of a program, and the table from which the harness takes one.
+func glueAll(specs []Spec) string {
+	var b, table strings.Builder
+	b.WriteString("#include \"harness.h\"\n#include \"verilated.h\"\n")
+	if specs[0].Trace {
+		b.WriteString("#include \"verilated_fst_c.h\"\n")
+	}
+	for i := range specs {
+		fmt.Fprintf(&b, "#include \"%s.h\"\n%s", prefix(i), specs[i].glue(i))
+		fmt.Fprintf(&table, "    {dut%[1]d::open, dut%[1]d::list, dut%[1]d::clk, dut%[1]d::rst, %[2]d, dut%[1]d::eval, "+
+			"dut%[1]d::dump, dut%[1]d::close},\n", i, specs[i].Settle)
+	}
+	fmt.Fprintf(&b, "const LatheModel lathe_models[] = {\n%s};\nconst int lathe_model_count = %d;\n", &table, len(specs))
 	return b.String()
 }
 

@@ -94,13 +94,19 @@ func Body(t *testing.T, name string, u *rtl.Unit) rtl.File {
 }
 
 // Run runs the bench as a subtest that is named by the parameters, in parallel with others: Model and Gen of different
-// benches must not share what they change.
+// benches must not share what they change. The designs of benches that one test runs share programs.
 func Run(t *testing.T, b Bench) {
 	t.Helper()
+	together := batchOf(t)
 	t.Run(b.name(), func(t *testing.T) {
-		t.Parallel()
 		tools.Need(t, "verilator", "g++", "iverilog", "yosys")
-		if err := b.Check(t.Context(), tools.CacheDir(t)); err != nil {
+		c, err := b.prepare(tools.CacheDir(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := together.add(c.spec)
+		t.Parallel()
+		if err := c.check(t.Context(), build); err != nil {
 			t.Errorf("%v", err)
 		}
 	})

@@ -18,8 +18,19 @@ var Stalls = []sim.Stall{{}, {Percent: 10}, {Percent: 50}, {Percent: 90}, {Perce
 
 // Check is what Run does, with the models cached in the given folder. The error names the first thing that is wrong.
 func (b Bench) Check(ctx context.Context, cache string) error {
-	c, err := b.prepare(ctx, cache)
+	c, err := b.prepare(cache)
 	if err != nil {
+		return err
+	}
+	return c.check(ctx, func(ctx context.Context) (*sim.Model, error) { return sim.Build(ctx, c.spec) })
+}
+
+// check runs the bench on the model that build returns.
+func (c *checker) check(ctx context.Context, build func(context.Context) (*sim.Model, error)) (err error) {
+	if c.vectors, err = c.Bench.vectors(); err != nil {
+		return err
+	}
+	if c.model, err = build(ctx); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{c.plain, c.stalled, c.reset, c.icarus, c.yosys} {
@@ -41,7 +52,8 @@ type checker struct {
 	cycles      int // to the last beat of the run without stalls
 }
 
-func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
+// prepare finds out all but the beats and the model.
+func (b *Bench) prepare(cache string) (*checker, error) {
 	h, err := b.header()
 	if err != nil {
 		return nil, err
@@ -67,14 +79,7 @@ func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
 			return nil, err
 		}
 	}
-	if c.vectors, err = b.vectors(); err != nil {
-		return nil, err
-	}
-	if err := c.setSpec(h, params, cache); err != nil {
-		return nil, err
-	}
-	c.model, err = sim.Build(ctx, c.spec)
-	return c, err
+	return c, c.setSpec(h, params, cache)
 }
 
 // header is that of the bench's own file, if it brings one, else the library's.

@@ -16,6 +16,7 @@
 namespace {
 
 constexpr uint64_t kNever = ~0ULL;
+const LatheModel* dut = &lathe_models[0];  // the one that runs: +lathe_model=N
 // A frame: its last beat has the last flag on inputs, on outputs; it waits for all outputs of those before it; outputs
 // have none for it.
 constexpr uint8_t kCloses = 1, kEnds = 2, kWaits = 4, kSilent = 8;
@@ -151,7 +152,7 @@ void Run::load() {
 
 void load_ports(Run& run) {
     int count;
-    LathePort* all = dut_ports(&count);
+    LathePort* all = dut->ports(&count);
     run.ports.resize(size_t(count));
     for (int i = 0; i < count; ++i) {
         Port& port = run.ports[size_t(i)];
@@ -221,16 +222,16 @@ void Run::drive(Port& port) {
 }
 
 void Run::settle() {
-    *dut_clk() = 0;
-    dut_eval();
-    dut_dump(time);
+    *dut->clk() = 0;
+    dut->eval();
+    dut->dump(time);
     time += 5;
 }
 
 void Run::edge() {
-    *dut_clk() = 1;
-    dut_eval();
-    dut_dump(time);
+    *dut->clk() = 1;
+    dut->eval();
+    dut->dump(time);
     time += 5;
     ++cycle;
 }
@@ -242,8 +243,8 @@ void Run::reset(uint64_t cycles) {
         port.first.assign(frames, kNever);
         port.final.assign(frames, kNever);
     }
-    for (uint64_t i = 0; i < cycles + dut_settle(); ++i) {
-        *dut_rst() = i < cycles;
+    for (uint64_t i = 0; i < cycles + dut->settle; ++i) {
+        *dut->rst() = i < cycles;
         for (Port& port : ports) {
             if (port.p->kind == 'i') *port.p->valid = 0, garbage(port);
             if (port.p->kind == 'o') *port.p->ready = random.next() >> 63;
@@ -251,7 +252,7 @@ void Run::reset(uint64_t cycles) {
         settle();
         edge();
     }
-    *dut_rst() = 0;
+    *dut->rst() = 0;
     quiet = 0;
 }
 
@@ -260,13 +261,13 @@ void Run::probe() {
     for (Port& port : ports) port.valid_before = *port.p->valid;
     for (Port& port : ports)
         if (port.p->kind == 'o') *port.p->ready ^= 1;
-    dut_eval();
+    dut->eval();
     for (Port& port : ports) {
         if (port.p->kind != 'o') continue;
         if (*port.p->valid != port.valid_before && port.stats.comb == kNever) port.stats.comb = cycle;
         *port.p->ready ^= 1;
     }
-    dut_eval();
+    dut->eval();
 }
 
 bool Run::sample(Port& port) {
@@ -370,15 +371,20 @@ int main(int argc, char** argv) {
     setrlimit(RLIMIT_CORE, &none);
     Run run;
     run.load();
-    const char* trace_file = "";
-    const char prefix[] = "+lathe_trace=";
-    for (int i = 1; i < argc; ++i)
-        if (!strncmp(argv[i], prefix, sizeof prefix - 1)) trace_file = argv[i] + sizeof prefix - 1;
-    dut_open(argc, argv, uint32_t(run.seed * 2654435761u >> 1) | 1, trace_file);
+    const auto value = [&](const char* flag, const char* otherwise) {
+        for (int i = 1; i < argc; ++i)
+            if (!strncmp(argv[i], flag, strlen(flag))) return static_cast<const char*>(argv[i] + strlen(flag));
+        return otherwise;
+    };
+    const int model = atoi(value("+lathe_model=", "0"));
+    if (model < 0 || model >= lathe_model_count) exit(3);
+    dut = &lathe_models[model];
+    const char* trace_file = value("+lathe_trace=", "");
+    dut->open(argc, argv, uint32_t(run.seed * 2654435761u >> 1) | 1, trace_file);
     load_ports(run);
     run.go();
     run.report();
-    dut_close();
+    dut->close();
     const uint64_t ok = 1;
     record('Z', 0, &ok, 8);
     return 0;

@@ -13,11 +13,16 @@ struct LathePort {
     uint8_t* last;  // null without a last flag
 };
 
-void dut_open(int argc, char** argv, uint32_t seed, const char* trace_file);
-LathePort* dut_ports(int* count);
-uint8_t* dut_clk();
-uint8_t* dut_rst();
-uint32_t dut_settle();  // cycles after dut_rst in which the design takes no beat
-void dut_eval();
-void dut_dump(uint64_t time);  // appends to the trace, if one is open
-void dut_close();
+// One Verilated design of the program.
+struct LatheModel {
+    void (*open)(int argc, char** argv, uint32_t seed, const char* trace_file);
+    LathePort* (*ports)(int* count);
+    uint8_t* (*clk)();
+    uint8_t* (*rst)();
+    uint32_t settle;  // cycles after rst in which the design takes no beat
+    void (*eval)();
+    void (*dump)(uint64_t time);  // appends to the trace, if one is open
+    void (*close)();
+};
+extern const LatheModel lathe_models[];
+extern const int lathe_model_count;
