@@ -4,9 +4,11 @@ package hardware
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"lathe/emit"
@@ -28,14 +30,37 @@ var noRTL = []diag.Code{"L0310", "L0311", "L0332", "L0333", "L0620"}
 // perDesign is the number of graphs that share a simulation.
 const perDesign = 10
 
+// ops narrows TestRTL while an operation is being written:
+//
+//	go test ./internal/difftest/hardware -run TestRTL -ops relu,conv
+var ops = flag.String("ops", "", "operations that TestRTL takes, by name, separated by commas; empty: all")
+
+// chosen are the operations that have hardware, or those of them that -ops names.
+func chosen(t *testing.T) (list []*ir.Op) {
+	for _, o := range difftest.Ops() {
+		if o.RTL != nil && o != stream.Mark { // whose beats say more than its values: rtl/stream and internal/driver test it
+			list = append(list, o)
+		}
+	}
+	if *ops == "" {
+		return list
+	}
+	var named []*ir.Op
+	for _, name := range strings.Split(*ops, ",") {
+		i := slices.IndexFunc(list, func(o *ir.Op) bool { return o.Name == name })
+		if i < 0 {
+			t.Fatalf("-ops %s: no operation %q has hardware", *ops, name)
+		}
+		named = append(named, list[i])
+	}
+	return named
+}
+
 // TestRTL compares Verilated hardware with the Eval column of every operation that has an RTL column, and its cycles
 // with the flow lines of its modules.
 func TestRTL(t *testing.T) {
 	var graphs []*ir.Graph
-	for _, o := range difftest.Ops() {
-		if o.RTL == nil || o == stream.Mark { // whose beats say more than its values: rtl/stream and internal/driver test it
-			continue
-		}
+	for _, o := range chosen(t) {
 		found, refused := hardware(t, o)
 		t.Logf("%s: %d graphs, %d beside them have no hardware", o.Name, len(found), refused)
 		graphs = append(graphs, found...)
