@@ -42,11 +42,15 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// TestScripts runs testdata/*.txtar on the built programs. The first line of a script may name what it needs:
-// "# needs: verilator g++ plugin".
-func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
-	if err != nil || len(scripts) < 10 {
+// TestScripts runs testdata/*.txtar on the built programs: what flags do, what is written and said.
+func TestScripts(t *testing.T) { runScripts(t, filepath.Join("testdata", "*.txtar"), 10) }
+
+// runScripts runs the scripts that a pattern names, at least so many. The first line of a script may name what it
+// needs: "# needs: verilator g++ plugin".
+func runScripts(t *testing.T, pattern string, least int) {
+	t.Helper()
+	scripts, err := filepath.Glob(pattern)
+	if err != nil || len(scripts) < least {
 		t.Fatalf("%d scripts, %v", len(scripts), err)
 	}
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
