@@ -23,11 +23,12 @@ func linesAs(t *testing.T, plan string) (r *schedule.Report, text string, err er
 	b, w := lowertest.New(t, 3), lowertest.Window(2, 2, 2, 0)
 	x := b.Add(window.MaxPool, "pool", &w, b.Conv("conv1", b.Input("x", 1, 16, 32, 32), 16, 3, 1, 1, 1, true))
 	q, qr, err := quantize.Run(context.Background(), b.Done(b.Conv("conv2", x, 4, 3, 1, 1, 1, true)), p,
-		quantize.Calibration{}, pass.Options{})
+		quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r, err = schedule.Run(context.Background(), q, p, pass.Options{Verify: true}); err != nil {
+	if _, r, err = schedule.Run(context.Background(), q, p,
+		schedule.Options{Options: pass.Options{Verify: true}}); err != nil {
 		return nil, "", err
 	}
 	return r, PlanText(p, "m.onnx", q, qr, r), nil

@@ -11,7 +11,6 @@ import (
 
 	"lathe/ir"
 	"lathe/lower/kernels"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/lower/schedule"
@@ -19,14 +18,14 @@ import (
 
 // Quantize lowers a float graph to one in which every value has a number format. g is not changed. The report tells
 // what was decided and what it cost in accuracy.
-func Quantize(ctx context.Context, g *ir.Graph, p *plan.Plan, c quantize.Calibration, o pass.Options) (*ir.Graph,
+func Quantize(ctx context.Context, g *ir.Graph, p *plan.Plan, c quantize.Calibration, o quantize.Options) (*ir.Graph,
 	*quantize.Report, error) {
 	return quantize.Run(ctx, g, p, c, o)
 }
 
 // Schedule decides lanes, styles and memories of a quantized graph, joins streams of different width, and takes latency
 // and initiation interval from the module headers. g is not changed.
-func Schedule(ctx context.Context, g *ir.Graph, p *plan.Plan, o pass.Options) (*ir.Graph, *schedule.Report, error) {
+func Schedule(ctx context.Context, g *ir.Graph, p *plan.Plan, o schedule.Options) (*ir.Graph, *schedule.Report, error) {
 	return schedule.Run(ctx, g, p, o)
 }
 

@@ -56,7 +56,8 @@ func TestRunOptions(t *testing.T) {
 		DumpAfter: func(pass string, _ *ir.Graph) { dumped = append(dumped, pass) },
 		Clock:     func() time.Duration { ticks += time.Second; return ticks },
 	}
-	_, r, err := quantize.Run(context.Background(), lowertest.Network(t), plan.Default(), quantize.Calibration{}, o)
+	_, r, err := quantize.Run(context.Background(), lowertest.Network(t), plan.Default(), quantize.Calibration{},
+		quantize.Options{Options: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestRunOptions(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, _, err := quantize.Run(ctx, lowertest.Network(t), plan.Default(), quantize.Calibration{},
-		pass.Options{}); err != context.Canceled {
+		quantize.Options{}); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -35,12 +35,13 @@ func storedAs(t *testing.T, plan string) (r *schedule.Report, text string, err e
 	b := lowertest.New(t, 3)
 	fc1 := b.Linear("fc1", b.Input("x", 1, 64), 96, true)
 	q, qr, err := quantize.Run(context.Background(), b.Done(b.Linear("fc3", b.Linear("fc2", fc1, 64, true), 16, true)),
-		p, quantize.Calibration{}, pass.Options{})
+		p, quantize.Calibration{}, quantize.Options{})
 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r, err = schedule.Run(context.Background(), q, p, pass.Options{Verify: true}); err != nil {
+	if _, r, err = schedule.Run(context.Background(), q, p,
+		schedule.Options{Options: pass.Options{Verify: true}}); err != nil {
 		return nil, "", err
 	}
 	return r, PlanText(p, "m.onnx", q, qr, r), nil

@@ -10,7 +10,6 @@ import (
 
 	"lathe/ir/text"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -33,7 +32,7 @@ func TestAssigned(t *testing.T) {
 		t.Error("the plan itself has changed")
 	}
 	g, report, err := quantize.Run(context.Background(), e.Graph, assigned, quantize.Calibration{Samples: e.Samples},
-		pass.Options{})
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +54,7 @@ func TestAssigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _, err := quantize.Run(context.Background(), e.Graph, again, quantize.Calibration{}, pass.Options{})
+	h, _, err := quantize.Run(context.Background(), e.Graph, again, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func TestAssigned(t *testing.T) {
 func TestTextSaysCorrections(t *testing.T) {
 	e := lowertest.Load(t, "digits-cnn", "model.onnx")
 	p := lowertest.Plan(t, "[quantize]\nweight = \"fixed(3)\"\ncorrect_bias = true\n")
-	g, report, err := quantize.Run(t.Context(), e.Graph, p, quantize.Calibration{Samples: e.Samples}, pass.Options{})
+	g, report, err := quantize.Run(t.Context(), e.Graph, p, quantize.Calibration{Samples: e.Samples}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/quantize"
 	"lathe/lower/schedule"
 	"lathe/lower/schedule/timing"
 )
@@ -109,7 +110,7 @@ func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, data Data) (*St
 	if s.Calibrate == "" {
 		s.Calibrate, s.Labels = data.Inputs, data.Labels
 	}
-	s.Note, s.Passes.Unmeasured, s.Passes.Alone, s.Passes.DumpAfter, s.Passes.Begin = nil, true, false, nil, nil
+	s.Note, s.Errors, s.Passes.DumpAfter, s.Passes.Begin = nil, quantize.Unmeasured, nil, nil
 	t := &Study{source: s, On: On{Model: filepath.Base(s.Model), Inputs: filepath.Base(data.Inputs),
 		Calibrate: filepath.Base(s.Calibrate)}}
 	var err error

@@ -66,7 +66,9 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	source.Labels = cmp.Or(source.Labels, f.labels)
 	p := progress{app: a}
 	defer p.finish()
-	source.Passes.Alone = explain
+	if explain {
+		source.Errors = quantize.Alone
+	}
 	q, err := a.quantized(ctx, source, &p)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/lower/quantize"
 	"lathe/sim/area"
 	"lathe/sim/route"
 )
@@ -52,7 +53,7 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, r
 	if err := v.check(); err != nil {
 		return err
 	}
-	v.source.Passes.Alone, v.source.Arrays = true, v.inputs
+	v.source.Errors, v.source.Arrays = quantize.Alone, v.inputs
 	p := progress{app: a}
 	defer p.finish()
 	job, _, err := a.job(c, v, model, &p)

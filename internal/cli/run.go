@@ -18,6 +18,7 @@ import (
 	"lathe/lower/kernels"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/quantize"
 	"lathe/sim"
 )
 
@@ -137,7 +138,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	var hw *driver.Hardware
 	plan := plan.Default()
 	if quantizes(s, r.engine) {
-		s.Passes.Unmeasured = true // no error is printed
+		s.Errors = quantize.Unmeasured // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
 			return nil, nil, err

@@ -18,6 +18,7 @@ import (
 	"lathe/ir/text"
 	"lathe/lower/own"
 	"lathe/lower/pass"
+	"lathe/lower/quantize"
 )
 
 // sourceFlags are the flags of commands that read and lower a model.
@@ -221,7 +222,7 @@ func (a *App) prepared(ctx context.Context, s driver.Source) (*ir.Graph, error) 
 		a.noteFormats(g)
 		return g, nil
 	}
-	s.Passes.Unmeasured = true // no error is printed
+	s.Errors = quantize.Unmeasured // no error is printed
 	q, err := a.integers(ctx, s, g, &p)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ import (
 	"lathe/ir/unit"
 	"lathe/lower"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/lower/schedule/tokens"
@@ -44,7 +43,7 @@ func attentionJob(t *testing.T) *driver.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, report, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, pass.Options{})
+	q, report, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,8 @@ type Source struct {
 	Unroll int
 	// Passes are options of the passes that run: checks, dumps.
 	Passes pass.Options
+	// Errors is which errors of quantization are measured.
+	Errors quantize.Errors
 	// Arrays is the path of the arrays that the model will run on, or empty. They, or else those of Calibrate, decide
 	// sizes that are open; Note, if not nil, hears of it.
 	Arrays string
@@ -190,7 +192,8 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan)
 	if err != nil {
 		return nil, err
 	}
-	q, report, err := lower.Quantize(ctx, g, plan, calibration, s.Passes)
+	q, report, err := lower.Quantize(ctx, g, plan, calibration,
+		quantize.Options{Options: s.Passes, Errors: s.Errors})
 	if err != nil {
 		return nil, err
 	}
@@ -286,18 +289,18 @@ func (q *Quantized) Schedule(ctx context.Context) (*schedule.Report, error) {
 	if q.Graph.Stage == ir.StageScheduled {
 		return nil, nil
 	}
-	_, report, err := lower.Schedule(ctx, q.Graph, q.Plan, q.passes)
+	_, report, err := lower.Schedule(ctx, q.Graph, q.Plan, schedule.Options{Options: q.passes})
 	return report, err
 }
 
 // Emit schedules a quantized graph and prints the design.
 func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, error) {
 	hw := &Hardware{Quantized: q, Scheduled: q.Graph}
-	passes := q.passes
-	passes.Units, o.Units = &hw.units, &hw.units
+	o.Units = &hw.units
 	if hw.Scheduled.Stage != ir.StageScheduled {
 		var err error
-		if hw.Scheduled, hw.Schedule, err = lower.Schedule(ctx, q.Graph, q.Plan, passes); err != nil {
+		if hw.Scheduled, hw.Schedule, err = lower.Schedule(ctx, q.Graph, q.Plan,
+			schedule.Options{Options: q.passes, Units: &hw.units}); err != nil {
 			return nil, err
 		}
 	}

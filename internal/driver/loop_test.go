@@ -14,7 +14,6 @@ import (
 	"lathe/ir/op/ring"
 	"lathe/lower"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -78,7 +77,7 @@ func layered(t *testing.T, seed uint64, p *plan.Plan) driver.Job {
 // graphJob is a job of a float graph under a plan, with random samples.
 func graphJob(t *testing.T, g *ir.Graph, p *plan.Plan, seed uint64) driver.Job {
 	t.Helper()
-	q, report, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, pass.Options{})
+	q, report, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower/own"
+	"lathe/lower/quantize"
 )
 
 // trialWidths are the widths of data and weights that Precision tries.
@@ -60,7 +61,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 	if err != nil {
 		return nil, "", err
 	}
-	s.Passes.Unmeasured, s.Passes.Alone = true, false
+	s.Errors = quantize.Unmeasured
 	for i, bits := range trialWidths {
 		p.report("widths", i, len(trialWidths))
 		s.Settings.Bits = &bits

@@ -20,8 +20,8 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/schedule"
 )
 
 // Forms of a design.
@@ -231,7 +231,7 @@ func (d design) sameBits(t *testing.T, j *driver.Job) {
 	if d.form == external && j.HW.Design.Memory == nil {
 		t.Fatal("no weights lie outside")
 	}
-	separate, _, err := lower.Schedule(t.Context(), j.HW.Graph, plan.Default(), pass.Options{})
+	separate, _, err := lower.Schedule(t.Context(), j.HW.Graph, plan.Default(), schedule.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

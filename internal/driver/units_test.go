@@ -13,7 +13,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/lower"
-	"lathe/lower/pass"
+	"lathe/lower/schedule"
 	"lathe/rtl"
 )
 
@@ -81,7 +81,7 @@ func BenchmarkScheduleBalanced(b *testing.B) {
 			q := balancedSource(b, "digits-resnet", plan)
 			from := cpu()
 			for b.Loop() {
-				if _, _, err := lower.Schedule(b.Context(), q.Graph, q.Plan, pass.Options{}); err != nil {
+				if _, _, err := lower.Schedule(b.Context(), q.Graph, q.Plan, schedule.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -33,6 +33,7 @@ import (
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
+	"lathe/lower/schedule"
 	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
@@ -255,11 +256,11 @@ var stageFaults = map[diag.Code]func(t *testing.T) error{
 			}
 		}
 		_, _, err := lower.Quantize(t.Context(), imported(t), plan.Default(), quantize.Calibration{},
-			pass.Options{Verify: true, Shuffle: spoil})
+			quantize.Options{Options: pass.Options{Verify: true, Shuffle: spoil}})
 		return err
 	},
 	"L0411": func(t *testing.T) error {
-		_, _, err := lower.Schedule(t.Context(), imported(t), plan.Default(), pass.Options{})
+		_, _, err := lower.Schedule(t.Context(), imported(t), plan.Default(), schedule.Options{})
 		return err
 	},
 	"L0414": func(t *testing.T) error {
@@ -267,7 +268,7 @@ var stageFaults = map[diag.Code]func(t *testing.T) error{
 		soft.RTL = nil
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
 		_, _, err := lower.Schedule(t.Context(), graph(ir.StageQuantized, x, add(t, &soft, "y", x)), plan.Default(),
-			pass.Options{})
+			schedule.Options{})
 		return err
 	},
 	"L0415": func(t *testing.T) error {

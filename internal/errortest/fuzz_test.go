@@ -23,9 +23,9 @@ import (
 	"lathe/ir"
 	"lathe/ir/text"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
+	"lathe/lower/schedule"
 )
 
 // FuzzGraph takes a text graph through all stages: whatever it says, a stage refuses it with a coded error or does its
@@ -116,9 +116,10 @@ func seeds(f testing.TB) []string {
 			continue
 		}
 		texts = append(texts, text.Print(g))
-		if q, _, err := lower.Quantize(f.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{}); err == nil {
+		if q, _, err := lower.Quantize(f.Context(), g, plan.Default(), quantize.Calibration{},
+			quantize.Options{}); err == nil {
 			texts = append(texts, text.Print(q))
-			if s, _, err := lower.Schedule(f.Context(), q, plan.Default(), pass.Options{}); err == nil {
+			if s, _, err := lower.Schedule(f.Context(), q, plan.Default(), schedule.Options{}); err == nil {
 				texts = append(texts, text.Print(s))
 			}
 		}
@@ -154,12 +155,13 @@ func stages(t *testing.T, g *ir.Graph) error {
 		return err
 	}
 	if g.Stage == ir.StageFloat {
-		if g, _, err = lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{}); err != nil {
+		if g, _, err = lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{},
+			quantize.Options{}); err != nil {
 			return err
 		}
 	}
 	if g.Stage == ir.StageQuantized {
-		if g, _, err = lower.Schedule(t.Context(), g, plan.Default(), pass.Options{}); err != nil {
+		if g, _, err = lower.Schedule(t.Context(), g, plan.Default(), schedule.Options{}); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -62,7 +61,7 @@ func TestWithoutPadding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, r, err := lower.Quantize(t.Context(), g, plan, c, pass.Options{})
+		q, r, err := lower.Quantize(t.Context(), g, plan, c, quantize.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +84,7 @@ func TestWithoutPadding(t *testing.T) {
 			}
 		}
 		whole.Codes[2] = 1
-		if _, _, err := lower.Quantize(t.Context(), g, plan, c, pass.Options{}); diag.CodeOf(err) != "L0916" ||
+		if _, _, err := lower.Quantize(t.Context(), g, plan, c, quantize.Options{}); diag.CodeOf(err) != "L0916" ||
 			!strings.Contains(err.Error(), `id 1, which is padding, at element 2 of input "ids"`) {
 			t.Errorf("%s: %v", rel, err)
 		}
@@ -95,7 +94,7 @@ func TestWithoutPadding(t *testing.T) {
 // TestPaddingIsNotAssumed: what is not counted stays refused.
 func TestPaddingIsNotAssumed(t *testing.T) {
 	for name, g := range map[string]*ir.Graph{"no sums": counted(t, "ne", 1, false), "order": counted(t, "gt", 1, true)} {
-		_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+		_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
 		if diag.CodeOf(err) != "L0337" {
 			t.Errorf("%s: %v", name, err)
 		}

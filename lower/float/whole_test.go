@@ -17,7 +17,6 @@ import (
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -45,7 +44,7 @@ func TestRefusesWholeNumbers(t *testing.T) {
 	sum := wholeNode(t, g, pointwise.Add, "sum", nil, a, b)
 	y := wholeNode(t, g, norm.Softmax, "soft", &column.AxisAttrs{Axis: -1}, sum)
 	g.Out = []ir.Output{{Name: "y", Node: y}, {Name: "c", Node: c}}
-	_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
 	if diag.CodeOf(err) != "L0337" {
 		t.Fatal(err)
 	}
@@ -70,7 +69,7 @@ func TestArgMaxIsQuantized(t *testing.T) {
 		t.Fatal(place.Type, wide.Type, y.Type)
 	}
 	g.Out = []ir.Output{{Name: "y", Node: y}}
-	q, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	q, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +88,12 @@ func TestHintsAtTheFront(t *testing.T) {
 	some := wholeNode(t, g, whole.Convert, "some", &whole.ConvertAttrs{To: ir.F32}, none)
 	y := wholeNode(t, g, pointwise.Add, "y", nil, scores, some)
 	g.Out = []ir.Output{{Name: "y", Node: y}}
-	_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
 	if diag.CodeOf(err) != "L0337" || !strings.Contains(err.Error(), "--outputs total,scores;") {
 		t.Error(err)
 	}
 	g.Origin = &ir.Origin{Instead: "quantize it otherwise"}
-	_, _, err = lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, pass.Options{})
+	_, _, err = lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
 	if text := fmt.Sprint(err); !strings.Contains(text, "hint: quantize it otherwise") ||
 		strings.Contains(text, "--outputs") {
 		t.Error(err)

@@ -13,7 +13,6 @@ import (
 	"lathe/ir/op/sum"
 	"lathe/ir/text"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -89,7 +88,7 @@ func TestPrecisionErrors(t *testing.T) {
 		}
 	}
 	q, _, err := quantize.Run(t.Context(), e.Graph, plan.Default(), quantize.Calibration{Samples: e.Samples},
-		pass.Options{})
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

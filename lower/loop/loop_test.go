@@ -22,7 +22,6 @@ import (
 	"lathe/lower"
 	"lathe/lower/loop"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/lower/schedule"
@@ -42,7 +41,7 @@ func planned(t *testing.T, layers, mode string) *plan.Plan {
 func quantized(t *testing.T, seed uint64) (g *ir.Graph, layers int) {
 	t.Helper()
 	f, layers := lowertest.Layers(t, seed)
-	q, _, err := lower.Quantize(t.Context(), f, planned(t, "loop", "fold"), quantize.Calibration{}, pass.Options{})
+	q, _, err := lower.Quantize(t.Context(), f, planned(t, "loop", "fold"), quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +64,11 @@ func TestShare(t *testing.T) {
 			t.Errorf("seed %d: %d layers share units, %d are alike\n%s", seed, shared.Layers, layers, difftest.Describe(q))
 		}
 		mode := []string{"fold", "lean"}[seed%2]
-		all, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", mode), pass.Options{})
+		all, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", mode), schedule.Options{})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		row, _, err := lower.Schedule(t.Context(), q, planned(t, "spatial", mode), pass.Options{})
+		row, _, err := lower.Schedule(t.Context(), q, planned(t, "spatial", mode), schedule.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +117,7 @@ func same(t *testing.T, a, b *ir.Graph, samples []ref.Sample) {
 func TestUnrolled(t *testing.T) {
 	for seed := range uint64(cases) {
 		q, _ := quantized(t, seed)
-		g, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", "fold"), pass.Options{})
+		g, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", "fold"), schedule.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,9 +166,9 @@ func TestRefused(t *testing.T) {
 			if c.change != nil {
 				c.change(p, g)
 			}
-			q, _, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, pass.Options{})
+			q, _, err := lower.Quantize(t.Context(), g, p, quantize.Calibration{}, quantize.Options{})
 			if err == nil {
-				_, _, err = lower.Schedule(t.Context(), q, p, pass.Options{})
+				_, _, err = lower.Schedule(t.Context(), q, p, schedule.Options{})
 			}
 			if diag.CodeOf(err) != "L0434" || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("err = %v, want L0434 with %s", err, c.want)
@@ -217,11 +216,11 @@ func TestByTurns(t *testing.T) {
 			}
 			p := planned(t, "loop", "fold")
 			p.Decode = true
-			q, _, err := lower.Quantize(t.Context(), b.Done(x), p, quantize.Calibration{}, pass.Options{})
+			q, _, err := lower.Quantize(t.Context(), b.Done(x), p, quantize.Calibration{}, quantize.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, _, err := lower.Schedule(t.Context(), q, p, pass.Options{})
+			g, _, err := lower.Schedule(t.Context(), q, p, schedule.Options{})
 			if c.want == "" && err == nil {
 				_, err = schedule.CheckDecode(t.Context(), g, &unit.Cache{}, 2)
 			}

@@ -11,7 +11,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/ring"
-	"lathe/ir/unit"
 )
 
 // Options are about the running of passes, not about their result.
@@ -28,13 +27,6 @@ type Options struct {
 	Shuffle func(g *ir.Graph)
 	// Seed decides the samples of Verify and of the error report where there is no calibration data.
 	Seed uint64
-	// Alone measures the error of each node by itself too, which takes as long as evaluating the quantized graph again,
-	// and counts values by size.
-	Alone bool
-	// Unmeasured leaves the errors against the float model out, for callers that print none.
-	Unmeasured bool
-	// Units, if not nil, holds what is planned of the units, for who emits the graph afterwards.
-	Units *unit.Cache
 }
 
 // VerifySamples is how many samples Verify evaluates.

@@ -9,7 +9,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -46,7 +45,7 @@ func calibrateBench(b *testing.B, g *ir.Graph) {
 		c.Samples[in.Name][i] = t
 	}
 	for b.Loop() {
-		if _, _, err := Run(b.Context(), g, plan.Default(), c, pass.Options{}); err != nil {
+		if _, _, err := Run(b.Context(), g, plan.Default(), c, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

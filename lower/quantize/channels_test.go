@@ -13,7 +13,6 @@ import (
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/loss"
 )
@@ -27,7 +26,7 @@ func TestPlanChannels(t *testing.T) {
 	const rule = "[[quantize.rule]]\nname = %\nchannels = [\"ufixed(6,4)\", \"none\", \"ufixed(3,1)\", \"ufixed(2,2)\"]\n"
 	b := lowertest.New(t, 3)
 	g, _, err := Run(context.Background(), b.Done(net(b)), lowertest.Plan(t, strings.Replace(rule, "%", `"relu"`, 1)),
-		Calibration{}, pass.Options{})
+		Calibration{}, Options{})
 
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +64,7 @@ func TestPlanChannelsOnce(t *testing.T) {
 		x := b.Input("x", 1, 2)
 		z := b.Linear("z", b.Add(pointwise.Relu, "relu", nil, b.Linear("y", x, 3, false)), 2, true)
 		u := b.Linear("u", b.Add(curve.Tanh, "tanh", nil, b.Linear("v", x, 3, false)), 2, true)
-		g, r, err := Run(context.Background(), b.Done(z, u), lowertest.Plan(t, c.plan), Calibration{}, pass.Options{})
+		g, r, err := Run(context.Background(), b.Done(z, u), lowertest.Plan(t, c.plan), Calibration{}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +123,7 @@ func TestPlanChannelsRefused(t *testing.T) {
 	} {
 		b := lowertest.New(t, 3)
 		_, _, err := Run(context.Background(), b.Done(b.Linear("y", b.Input("x", 1, 6), 4, true)),
-			lowertest.Plan(t, "[[quantize.rule]]\nname = \"y\"\nchannels = "+list), Calibration{}, pass.Options{})
+			lowertest.Plan(t, "[[quantize.rule]]\nname = \"y\"\nchannels = "+list), Calibration{}, Options{})
 
 		if diag.CodeOf(err) != "L0407" || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s for four channels: %v", list, err)

@@ -30,11 +30,11 @@ func TestCorrectBias(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, err := Run(ctx, e.Graph, plain, e.calib, pass.Options{})
+	a, _, err := Run(ctx, e.Graph, plain, e.calib, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, report, err := Run(ctx, e.Graph, plan, e.calib, pass.Options{})
+	b, report, err := Run(ctx, e.Graph, plan, e.calib, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestCorrectBiasBlind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, report, err := Run(context.Background(), e.Graph, plan, Calibration{}, pass.Options{})
+	_, report, err := Run(context.Background(), e.Graph, plan, Calibration{}, Options{})
 	if err != nil || !slices.ContainsFunc(report.Warnings, func(s string) bool {
 		return strings.HasPrefix(s, "biases are corrected from samples")
 	}) {

@@ -83,7 +83,7 @@ func equalizeChannels(s *stage, g *ir.Graph) error {
 // trial is the quality of outputs on samples if g is quantized as it is, with nearest weights; nil without samples,
 // where nobody asks for errors, and where that is refused, as it will be once more.
 func (s *stage) trial(g *ir.Graph, samples []ref.Sample) *quality {
-	if len(samples) == 0 || s.runner.Unmeasured {
+	if len(samples) == 0 || s.errors == Unmeasured {
 		return nil
 	}
 	t := &stage{Plan: s.Plan, Report: &Report{}, Samples: samples, runner: s.runner}

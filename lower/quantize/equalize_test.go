@@ -65,8 +65,9 @@ func TestEqualizeLeavesChannels(t *testing.T) {
 		b := lowertest.New(t, 3)
 		y := b.Add(sum.Linear, "y", nil, b.Input("x", 1, 2), b.Const([]int{2, 2}, 1, -1, 0x1p-6, 0x1p-7))
 		g := b.Done(b.Add(sum.Linear, "z", nil, b.Add(pointwise.Relu, "relu", nil, y), b.Const([]int{1, 2}, 1, 64)))
-		_, r, err := Run(context.Background(), g, lowertest.Plan(t, "[quantize]\nequalize = true\n"+c.rule), Calibration{},
-			pass.Options{})
+		_, r, err := Run(context.Background(), g, lowertest.Plan(t, "[quantize]\nequalize = true\n"+c.rule),
+			Calibration{},
+			Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,8 @@ func ratioOf(t *testing.T, g *ir.Graph, keys string, c Calibration) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, report, err := Run(context.Background(), g, plan, c, pass.Options{Verify: true}) // which holds it to Exact
+	_, report, err := Run(context.Background(), g, plan, c,
+		Options{Options: pass.Options{Verify: true}}) // which holds it to Exact
 	if err != nil {
 		t.Fatal(err)
 	}

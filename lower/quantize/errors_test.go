@@ -22,7 +22,6 @@ import (
 	"lathe/ir/op/sum"
 	"lathe/ir/text"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -31,7 +30,7 @@ func TestRefuseNorms(t *testing.T) {
 	b := lowertest.New(t, 1)
 	group := &norm.GroupNormAttrs{Groups: 2, Eps: 1e-5}
 	g := b.Done(b.Add(norm.GroupNorm, "n", group, b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))))
-	_, _, err := Run(t.Context(), g, plan.Default(), Calibration{}, pass.Options{})
+	_, _, err := Run(t.Context(), g, plan.Default(), Calibration{}, Options{})
 	want := `group_norm (node "n") has no integer form in this version` + "\n  note: the operations that it consists of " +
 		"would each round, and lose small values\n  hint: end the model at what stands in front: --outputs r, " +
 		"or stay in float"
@@ -47,7 +46,7 @@ func TestRefuseMany(t *testing.T) {
 	for i := range 20 {
 		y = b.Add(norm.GroupNorm, fmt.Sprintf("n%d", i), &norm.GroupNormAttrs{Groups: 2, Eps: 1e-5}, y)
 	}
-	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, pass.Options{})
+	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, Options{})
 	if text := fmt.Sprint(err); strings.Count(text, "L0410") != 1 ||
 		!strings.Contains(text, "the same holds for 19 more nodes\n  hint: leave these 20 nodes out of the model, or") {
 		t.Error(err)
@@ -59,7 +58,7 @@ func TestRefuseValues(t *testing.T) {
 	b := lowertest.New(t, 1)
 	w := b.Input("w", 3, 4)
 	y := b.Add(sum.Linear, "fc", nil, b.Input("x", 1, 4), b.Add(pointwise.Relu, "positive", nil, w))
-	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, pass.Options{})
+	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, Options{})
 	want := `argument 1 of linear (node "fc") is computed from inputs ("positive"); in hardware it is a constant` +
 		"\n  hint: --bind F.npz makes constants of inputs"
 	if diag.CodeOf(err) != "L0315" || !strings.Contains(err.Error(), want) {
@@ -117,7 +116,7 @@ func TestQuantizeErrors(t *testing.T) {
 	} {
 		b := lowertest.New(t, 6)
 		g := b.Done(c.build(b, b.Input("x", 1, 4)))
-		_, _, err := Run(context.Background(), g, lowertest.Plan(t, c.plan), samples(g, -1, 1, 3), pass.Options{})
+		_, _, err := Run(context.Background(), g, lowertest.Plan(t, c.plan), samples(g, -1, 1, 3), Options{})
 		if err == nil {
 			t.Errorf("%s: no error", c.name)
 			continue
@@ -162,14 +161,14 @@ func TestCalibrationErrors(t *testing.T) {
 	} {
 		calib := samples(g, -1, 1, 4)
 		c.change(&calib)
-		_, _, err := Run(context.Background(), g, plan.Default(), calib, pass.Options{})
+		_, _, err := Run(context.Background(), g, plan.Default(), calib, Options{})
 		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.part) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	done := &ir.Graph{Stage: ir.StageQuantized}
 	if _, _, err := Run(context.Background(), done, plan.Default(), Calibration{},
-		pass.Options{}); diag.CodeOf(err) != "L0411" {
+		Options{}); diag.CodeOf(err) != "L0411" {
 		t.Errorf("quantized twice: %v", err)
 	}
 }
@@ -180,7 +179,7 @@ func TestBlocksOfScalar(t *testing.T) {
 	x := b.Add(reduce.Sum, "s", &reduce.Attrs{Axes: []int{0, 1}}, b.Input("x", 1, 4))
 	g := b.Done(b.Add(pointwise.Relu, "r", nil, b.Add(move.Reshape, "one", &move.ReshapeAttrs{Shape: []int{}}, x)))
 	plan := lowertest.Plan(t, "[quantize]\ndata = \"mxint8\"")
-	_, _, err := Run(context.Background(), g, plan, samples(g, -1, 1, 3), pass.Options{})
+	_, _, err := Run(context.Background(), g, plan, samples(g, -1, 1, 3), Options{})
 	if diag.CodeOf(err) != "L0406" || !strings.Contains(err.Error(), "a scalar has no axis for blocks") {
 		t.Error(err)
 	}
@@ -192,7 +191,7 @@ func TestBlockAxes(t *testing.T) {
 		b := lowertest.New(t, 6)
 		g := b.Done(b.Linear("fc", b.Input("x", 1, 4), 6, true))
 		q, _, err := Run(context.Background(), g, lowertest.Plan(t, "[quantize]\n"+plan), samples(g, -1, 1, 3),
-			pass.Options{})
+			Options{})
 		return q, err
 	}
 	axis, err := quantized("weight = \"mxint(6,3,axis=0)\"")
@@ -206,6 +205,24 @@ func TestBlockAxes(t *testing.T) {
 	} {
 		if _, err := quantized(plan); diag.CodeOf(err) != "L0406" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", plan, err)
+		}
+	}
+}
+
+// TestErrorsAsked measures no more errors than the caller asks for.
+func TestErrorsAsked(t *testing.T) {
+	for _, asked := range []Errors{Accumulated, Alone, Unmeasured} {
+		_, r, err := Run(t.Context(), lowertest.Network(t), plan.Default(), Calibration{}, Options{Errors: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if measured := len(r.Nodes) > 0 && len(r.Outputs) > 0; measured != (asked != Unmeasured) {
+			t.Errorf("asked %d: %d nodes and %d outputs", asked, len(r.Nodes), len(r.Outputs))
+		}
+		for _, v := range r.Nodes {
+			if (v.Alone != nil) != (asked == Alone) {
+				t.Errorf("asked %d: %s alone: %v", asked, v.Name, v.Alone)
+			}
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestExampleAccuracy(t *testing.T) {
 		}
 		float := e.Accuracy(t, low)
 		for _, p := range plans {
-			q, report, err := Run(context.Background(), e.Graph, lowertest.Plan(t, p.text), e.calib, pass.Options{})
+			q, report, err := Run(context.Background(), e.Graph, lowertest.Plan(t, p.text), e.calib, Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", dir, err)
 			}
@@ -85,7 +85,7 @@ func TestExamplePlans(t *testing.T) {
 			continue
 		}
 		for dir, e := range examples {
-			if _, _, err := Run(t.Context(), e.Graph, plan, e.calib, pass.Options{}); err != nil {
+			if _, _, err := Run(t.Context(), e.Graph, plan, e.calib, Options{}); err != nil {
 				t.Errorf("%s: %v", dir, err)
 			}
 		}

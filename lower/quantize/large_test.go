@@ -14,7 +14,6 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // TestLargeWeights encodes very many weights to the codes and scales that the same rows get in small matrices.
@@ -63,7 +62,7 @@ func TestLargeInfinite(t *testing.T) {
 	b := lowertest.New(t, 1)
 	x := b.Input("x", 1, 4096)
 	g := b.Done(b.Add(sum.Linear, "y", nil, x, b.Const([]int{64, 4096}, values...)))
-	_, _, err := Run(t.Context(), g, lowertest.Plan(t, ""), Calibration{}, pass.Options{})
+	_, _, err := Run(t.Context(), g, lowertest.Plan(t, ""), Calibration{}, Options{})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(4096*3+7)) {
 		t.Errorf("%v", err)
 	}

@@ -26,7 +26,7 @@ const (
 
 // measure reports the error of every node that both the float and the quantized graph have, and of the outputs.
 func measure(s *stage, after *ir.Graph) error {
-	if s.runner.Unmeasured {
+	if s.errors == Unmeasured {
 		return nil
 	}
 	before, cut := s.float, s.Report.Wanting
@@ -40,7 +40,7 @@ func measure(s *stage, after *ir.Graph) error {
 		samples = pass.CallerLayout(before, float.Random(before, s.Plan, s.runner.Seed, drawn))
 	}
 	s.Report.Samples = len(samples)
-	meter, err := loss.New(before, after, loss.Nodes{Cut: cut, Of: s.Report.Rounded}, s.runner.Alone)
+	meter, err := loss.New(before, after, loss.Nodes{Cut: cut, Of: s.Report.Rounded}, s.errors == Alone)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -68,7 +67,7 @@ func TestQuantizeNorms(t *testing.T) {
 				copy(x.Floats, v)
 				samples = append(samples, x)
 			}
-			q, _, err := Run(t.Context(), g, p, Calibration{Samples: map[string][]*ir.Tensor{"x": samples}}, pass.Options{})
+			q, _, err := Run(t.Context(), g, p, Calibration{Samples: map[string][]*ir.Tensor{"x": samples}}, Options{})
 			if c.cause != "" {
 				if diag.CodeOf(err) != "L0407" || !strings.Contains(err.Error(), c.cause) {
 					t.Error(err)
@@ -95,7 +94,7 @@ func TestNormOfValues(t *testing.T) {
 	b := lowertest.New(t, 1)
 	gain := b.Add(pointwise.Relu, "gain", nil, b.Input("w", 4))
 	y := b.Add(norm.RMSNorm, "n", &norm.Attrs{Axis: -1, Eps: 1e-5}, b.Input("x", 1, 4), gain)
-	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, pass.Options{})
+	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, Options{})
 	if diag.CodeOf(err) != "L0315" || !strings.Contains(fmt.Sprint(err), `computed from inputs ("gain")`) {
 		t.Error(err)
 	}

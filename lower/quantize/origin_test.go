@@ -13,7 +13,6 @@ import (
 	"lathe/ir/op/move"
 	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -32,7 +31,7 @@ func TestWeightsRememberConstants(t *testing.T) {
 	x = b.Add(move.Reshape, "flat", &move.ReshapeAttrs{Shape: []int{1, 36}}, x)
 	turned := b.Add(move.Transpose, "turned", &move.TransposeAttrs{Perm: []int{1, 0}}, named("matrix", 36, 5))
 	g := b.Done(b.Add(sum.Linear, "fc", nil, x, turned, named("bias", 5)))
-	q, _, err := Run(t.Context(), g, plan.Default(), Calibration{}, pass.Options{})
+	q, _, err := Run(t.Context(), g, plan.Default(), Calibration{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func storedOutputs(t *testing.T, dir string, n int) []float32 {
 func TestQuantizedModels(t *testing.T) {
 	for _, c := range quantizedExamples {
 		e := load(t, c.dir, "model.onnx")
-		q, report, err := Run(context.Background(), e.Graph, plan.Default(), Calibration{}, pass.Options{})
+		q, report, err := Run(context.Background(), e.Graph, plan.Default(), Calibration{}, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", c.dir, err)
 		}
@@ -97,7 +97,7 @@ func TestQuantizedModelsUnderPlans(t *testing.T) {
 			{"[quantize]\ndata = \"fixed(16)\"\nweight = \"fixed(16)\"\nbias = \"fixed(32)\"", false, false, 0.7},
 			{"[quantize]\ndata = \"uint(8,z=100)*0.17\"", false, true, 100},
 		} {
-			q, report, err := Run(context.Background(), e.Graph, lowertest.Plan(t, p.text), e.calib, pass.Options{})
+			q, report, err := Run(context.Background(), e.Graph, lowertest.Plan(t, p.text), e.calib, Options{})
 			if err != nil {
 				t.Fatalf("%s, %s: %v", c.dir, p.text, err)
 			}

@@ -24,7 +24,7 @@ type Report struct {
 	pass.Report
 	formats.Decisions
 	// Nodes and Outputs hold the error of each value against the float model, accumulated from the inputs on, and with
-	// Options.Alone also that of each node alone.
+	// Options.Errors = Alone also that of each node alone.
 	Nodes, Outputs []loss.Value
 	// Samples is how many samples that error was measured on.
 	Samples int
@@ -45,11 +45,33 @@ type stage struct {
 	values   map[*ir.Node]*calib.Values // what calibrate found
 	bounds   map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
 	runner   *pass.Runner
+	errors   Errors // what is measured
 }
+
+// Options are about the running of passes, and what is measured of their result.
+type Options struct {
+	pass.Options
+	// Errors is which errors the report has.
+	Errors Errors
+}
+
+// Errors says which errors against the float model are measured.
+type Errors uint8
+
+// What is measured.
+const (
+	// Accumulated is the error of each node and output, with what the nodes before it have lost.
+	Accumulated Errors = iota
+	// Alone is Accumulated and the error of each node by itself, which takes as long as evaluating the quantized graph
+	// again, and counts values by size.
+	Alone
+	// Unmeasured is none, for callers that print none.
+	Unmeasured
+)
 
 // Run lowers a float graph to one in which every value has a number format. g is not changed. The report tells
 // what was decided and what it cost in accuracy.
-func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o pass.Options) (*ir.Graph, *Report,
+func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o Options) (*ir.Graph, *Report,
 	error) {
 	if g.Stage != ir.StageFloat {
 		return nil, nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; only float graphs are quantized",
@@ -59,9 +81,10 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o pas
 		return nil, nil, err
 	}
 	q := g.Clone()
-	s := &stage{Plan: plan, Report: &Report{}, labels: c.Labels, imported: g}
+	s := &stage{Plan: plan, Report: &Report{}, errors: o.Errors, labels: c.Labels, imported: g}
 	f := &float.State{}
-	if err := pass.Run(float.NewRunner(ctx, q, plan, nil, &s.Report.Report, o), f, float.Admission, q); err != nil {
+	if err := pass.Run(float.NewRunner(ctx, q, plan, nil, &s.Report.Report, o.Options), f, float.Admission,
+		q); err != nil {
 		return nil, nil, err
 	}
 	s.Report.Notes = append(s.Report.Notes, f.Notes...)
@@ -69,7 +92,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o pas
 	if s.Samples, err = c.arrange(g); err != nil {
 		return nil, nil, err
 	}
-	s.runner = float.NewRunner(ctx, q, plan, s.Samples, &s.Report.Report, o)
+	s.runner = float.NewRunner(ctx, q, plan, s.Samples, &s.Report.Report, o.Options)
 	if err := pass.Run(s.runner, f, float.Pipeline, q); err != nil {
 		return nil, nil, err
 	}

@@ -37,7 +37,7 @@ func formatsOf(g *ir.Graph) map[string]string {
 
 func mustQuantize(t *testing.T, g *ir.Graph, plan string, c Calibration) (*ir.Graph, *Report) {
 	t.Helper()
-	q, r, err := Run(context.Background(), g, lowertest.Plan(t, plan), c, pass.Options{Verify: true})
+	q, r, err := Run(context.Background(), g, lowertest.Plan(t, plan), c, Options{Options: pass.Options{Verify: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestQuantizeSweep(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(seed, 3))
 		o := pass.Options{Verify: true, Seed: seed, Shuffle: lowertest.Shuffle(r)}
-		_, report, err := Run(context.Background(), g, plan, c, o)
+		_, report, err := Run(context.Background(), g, plan, c, Options{Options: o})
 		if err != nil {
 			if strings.Contains(err.Error(), "changes the order") {
 				continue // a reshape of an image that a second branch reads
@@ -324,7 +324,7 @@ func TestChosenSweep(t *testing.T) {
 	for seed := range uint64(30) {
 		g := lowertest.RandomCNN(t, seed)
 		o := pass.Options{Verify: true, Seed: seed, Shuffle: lowertest.Shuffle(rand.New(rand.NewPCG(seed, 3)))}
-		_, report, err := Run(context.Background(), g, plan, samples(g, -1, 1, 12), o)
+		_, report, err := Run(context.Background(), g, plan, samples(g, -1, 1, 12), Options{Options: o})
 		if err != nil {
 			if strings.Contains(err.Error(), "changes the order") {
 				continue // a reshape of an image that a second branch reads

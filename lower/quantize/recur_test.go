@@ -11,7 +11,6 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -68,7 +67,7 @@ func TestQuantizeRecurrent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, r, err := Run(t.Context(), g, p, samples(g, -1, 1, 30), pass.Options{})
+			q, r, err := Run(t.Context(), g, p, samples(g, -1, 1, 30), Options{})
 			if c.cause != "" {
 				if diag.CodeOf(err) != "L0407" || !strings.Contains(err.Error(), c.cause) {
 					t.Fatalf("want L0407 %q, got %v", c.cause, err)

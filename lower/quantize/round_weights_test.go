@@ -36,7 +36,7 @@ func TestRoundWeights(t *testing.T) {
 	for _, c := range []struct{ model, weight string }{{"digits-cnn", "fixed(3)"}, {"digits-dscnn", "fixed(4)"},
 		{"jets-mlp", "float(2,1)"}, {"jets-mlp", "ternary*[0]"}, {"jets-mlp", "mxint(3,8)"}} {
 		e := load(t, c.model, "model.onnx")
-		plain, _, err := Run(ctx, e.Graph, roundedPlan(t, c.weight, plan.RoundNearest), e.calib, pass.Options{})
+		plain, _, err := Run(ctx, e.Graph, roundedPlan(t, c.weight, plan.RoundNearest), e.calib, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestRoundWeights(t *testing.T) {
 			if way == plan.RoundAdaRound && c.model != "jets-mlp" {
 				continue // which takes a while
 			}
-			g, report, err := Run(ctx, e.Graph, roundedPlan(t, c.weight, way), e.calib, pass.Options{})
+			g, report, err := Run(ctx, e.Graph, roundedPlan(t, c.weight, way), e.calib, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func matches(t *testing.T, m *ir.Node, x []float64, want []float32) {
 // TestRoundWeightsLeft: weights of many bits stay nearest, and the report says so.
 func TestRoundWeightsLeft(t *testing.T) {
 	e := load(t, "jets-mlp", "model.onnx")
-	_, report, err := Run(t.Context(), e.Graph, roundedPlan(t, "fixed(14)", plan.RoundGPTQ), e.calib, pass.Options{})
+	_, report, err := Run(t.Context(), e.Graph, roundedPlan(t, "fixed(14)", plan.RoundGPTQ), e.calib, Options{})
 	if err != nil || !slices.ContainsFunc(report.Notes, func(s string) bool {
 		return strings.HasPrefix(s, "weights stay nearest of ")
 	}) {

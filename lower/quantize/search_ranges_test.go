@@ -56,14 +56,14 @@ func TestCrossEntropy(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan.Quantize.CorrectBias = i == 0
-		g, report, err := Run(t.Context(), e.Graph, plan, c, pass.Options{})
+		g, report, err := Run(t.Context(), e.Graph, plan, c, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		said += strings.Join(append(report.Notes, report.Warnings...), "\n")
 		if i == 0 {
 			plan.Quantize.CorrectBias = false
-			if g, _, err = Run(t.Context(), e.Graph, plan, c, pass.Options{}); err != nil {
+			if g, _, err = Run(t.Context(), e.Graph, plan, c, Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -98,7 +98,7 @@ func TestCrossEntropyErrors(t *testing.T) {
 		"3 labels for 4 calibration samples":           c.Labels[:3],
 		"is none of 10 classes":                        {{3}, {10}, {4}, {4}},
 	} {
-		_, _, err := Run(t.Context(), e.Graph, plan, Calibration{Samples: c.Samples, Labels: labels}, pass.Options{})
+		_, _, err := Run(t.Context(), e.Graph, plan, Calibration{Samples: c.Samples, Labels: labels}, Options{})
 		if diag.CodeOf(err) != "L0404" || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}

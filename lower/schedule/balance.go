@@ -60,7 +60,7 @@ type balancer struct {
 	ctx    context.Context
 	plan   *plan.Plan
 	graph  *ir.Graph
-	opts   pass.Options
+	opts   Options
 	tried  *lanes.Tried
 	budget Budget
 	done   map[string]*scheduled // by the picks: weights raised further often choose the same again
@@ -71,7 +71,7 @@ type balancer struct {
 // atRate is Schedule in the balance mode: at the rate asked for with least area, or as fast as the budget
 // allows. Errors: L0455 for a rate that no folding reaches, L0456 for one that the budget does not allow, L0457 for a
 // budget that no folding meets.
-func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
+func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	b := newBalancer(ctx, g, plan, o)
 	b.budget = budgetOf(plan)
 	var w *lanes.Wiring
@@ -102,7 +102,7 @@ func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (
 	return best.graph, best.report, nil
 }
 
-func newBalancer(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) *balancer {
+func newBalancer(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) *balancer {
 	if o.Units == nil {
 		o.Units = &unit.Cache{}
 	}

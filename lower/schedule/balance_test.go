@@ -20,11 +20,12 @@ import (
 func balanced(t *testing.T, plan string) (*ir.Graph, *Report, error) {
 	t.Helper()
 	p := lowertest.Plan(t, "[fold]\nmode = \"balance\"\n"+plan)
-	q, _, err := quantize.Run(context.Background(), lowertest.Classifier(t), p, quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(context.Background(), lowertest.Classifier(t), p, quantize.Calibration{},
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run(context.Background(), q, p, pass.Options{Verify: true})
+	return Run(context.Background(), q, p, Options{Options: pass.Options{Verify: true}})
 }
 
 func TestBalanceRate(t *testing.T) {
@@ -194,11 +195,12 @@ func TestBalancePixelACycle(t *testing.T) {
 		e := lowertest.Load(t, c.dir, "model.onnx")
 		run := func(part string, fps int, keys string) (*Report, error) {
 			p := lowertest.Plan(t, fmt.Sprintf("[target]\npart = %q\n[fold]\nmode = \"balance\"\nfps = %d\n%s", part, fps, keys))
-			q, _, err := quantize.Run(context.Background(), e.Graph, p, quantize.Calibration{Samples: e.Samples}, pass.Options{})
+			q, _, err := quantize.Run(context.Background(), e.Graph, p, quantize.Calibration{Samples: e.Samples},
+				quantize.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, r, err := Run(context.Background(), q, p, pass.Options{})
+			_, r, err := Run(context.Background(), q, p, Options{})
 			return r, err
 		}
 		const small = "xc7a35tcpg236-1"
@@ -252,11 +254,11 @@ func TestBalanceUnrolls(t *testing.T) {
 		y := b.Add(pointwise.Relu, "relu", nil, b.Linear("fc1", b.Input("x", 1, 16), 12, true))
 		p := lowertest.Plan(t, "[fold]\nmode = \"balance\"\n"+c.plan)
 		q, _, err := quantize.Run(context.Background(), b.Done(b.Linear("fc2", y, 5, true)), p, quantize.Calibration{},
-			pass.Options{})
+			quantize.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, r, err := Run(context.Background(), q, p, pass.Options{Verify: true})
+		g, r, err := Run(context.Background(), q, p, Options{Options: pass.Options{Verify: true}})
 		if err != nil {
 			t.Errorf("%s: %v", c.about, err)
 			continue

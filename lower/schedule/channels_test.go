@@ -69,7 +69,7 @@ func absorbed(t *testing.T, net func(b *lowertest.Builder) *ir.Node, plan string
 	t.Helper()
 	b := lowertest.New(t, 2)
 	p := lowertest.Plan(t, plan)
-	g, _, err := quantize.Run(context.Background(), b.Done(net(b)), p, quantize.Calibration{}, pass.Options{})
+	g, _, err := quantize.Run(context.Background(), b.Done(net(b)), p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

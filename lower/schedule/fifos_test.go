@@ -30,11 +30,11 @@ func TestFifos(t *testing.T) {
 	y := b.Conv("second", b.Conv("first", x, 4, 3, 1, 1, 1, true), 4, 3, 1, 1, 1, true)
 	g := b.Done(b.Add(pointwise.Add, "sum", nil, y, x))
 	p := plan.Default()
-	q, _, err := quantize.Run(context.Background(), g, p, quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(context.Background(), g, p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, report, err := Run(context.Background(), q, p, pass.Options{Verify: true})
+	s, report, err := Run(context.Background(), q, p, Options{Options: pass.Options{Verify: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +79,12 @@ func TestCrossedForks(t *testing.T) {
 	a, c := b.Conv("a", x, 2, 1, 1, 0, 1, true), b.Conv("c", x, 2, 1, 1, 0, 1, true)
 	first := b.Add(move.Concat, "first", &move.ConcatAttrs{Axis: 1}, a, c)
 	second := b.Add(move.Concat, "second", &move.ConcatAttrs{Axis: 1}, c, b.Conv("slow", a, 2, 3, 1, 1, 1, true))
-	q, _, err := quantize.Run(context.Background(), b.Done(first, second), plan, quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(context.Background(), b.Done(first, second), plan, quantize.Calibration{},
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := Run(context.Background(), q, plan, pass.Options{Verify: true})
+	s, _, err := Run(context.Background(), q, plan, Options{Options: pass.Options{Verify: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +119,12 @@ func TestEndedSchedule(t *testing.T) {
 	a := b.Conv("a", b.Input("x", 1, 2, 4, 4), 2, 1, 1, 0, 1, true)
 	c := b.Conv("c", a, 2, 3, 1, 1, 1, true)
 	q, _, err := quantize.Run(context.Background(), b.Done(b.Add(pointwise.Add, "sum", nil, a, c)), plan,
-		quantize.Calibration{}, pass.Options{})
+		quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for left := range 1000 {
-		_, _, err := Run(&failing{context.Background(), left}, q, plan, pass.Options{})
+		_, _, err := Run(&failing{context.Background(), left}, q, plan, Options{})
 		switch {
 		case err == nil && left > 3:
 			t.Logf("asked %d times", left)
@@ -156,11 +157,12 @@ func TestTurns(t *testing.T) {
 		},
 	} {
 		b := lowertest.New(t, 1)
-		q, _, err := quantize.Run(context.Background(), b.Done(build(b)), plan, quantize.Calibration{}, pass.Options{})
+		q, _, err := quantize.Run(context.Background(), b.Done(build(b)), plan, quantize.Calibration{},
+			quantize.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, report, err := Run(context.Background(), q, plan, pass.Options{Verify: true})
+		s, report, err := Run(context.Background(), q, plan, Options{Options: pass.Options{Verify: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,11 +191,11 @@ func TestNarrowInput(t *testing.T) {
 			"[[fold.rule]]\nname = \"fc\"\nin_lanes = 4\nout_lanes = 1", lanes, lanes))
 		b := lowertest.New(t, 1)
 		g := b.Done(b.Linear("fc", b.Input("x", 1, 64), 12, true))
-		q, _, err := quantize.Run(context.Background(), g, plan, quantize.Calibration{}, pass.Options{})
+		q, _, err := quantize.Run(context.Background(), g, plan, quantize.Calibration{}, quantize.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, report, err := Run(context.Background(), q, plan, pass.Options{Verify: true})
+		s, report, err := Run(context.Background(), q, plan, Options{Options: pass.Options{Verify: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,11 +213,11 @@ func TestMeansInTime(t *testing.T) {
 			plan := lowertest.Plan(t, fmt.Sprintf("[quantize]\ndata = %q", data))
 			b := lowertest.New(t, 1)
 			g := b.Done(b.Add(window.GlobalAvgPool, "mean", &window.GlobalAttrs{}, b.Input("x", 1, 2, side, side)))
-			q, _, err := quantize.Run(context.Background(), g, plan, quantize.Calibration{}, pass.Options{})
+			q, _, err := quantize.Run(context.Background(), g, plan, quantize.Calibration{}, quantize.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, _, err := Run(context.Background(), q, plan, pass.Options{Verify: true})
+			s, _, err := Run(context.Background(), q, plan, Options{Options: pass.Options{Verify: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

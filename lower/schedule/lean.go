@@ -6,14 +6,13 @@ import (
 	"context"
 
 	"lathe/ir"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
 )
 
 // lean is Schedule in the lean mode: the cycles of a sample are those of the fold mode, and every unit has the
 // least hardware that keeps them. Where that turns out slower or larger than the fold mode, the design is of that mode.
-func lean(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
+func lean(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	b := newBalancer(ctx, g, plan, o)
 	plain, err := b.begin(nil)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // inMode schedules a quantized graph under [fold] keys and rules, with every pass verified.
 func inMode(t *testing.T, q *ir.Graph, fold string) (*ir.Graph, *Report) {
 	t.Helper()
-	g, r, err := Run(t.Context(), q, lowertest.Plan(t, "[fold]\n"+fold), pass.Options{Verify: true})
+	g, r, err := Run(t.Context(), q, lowertest.Plan(t, "[fold]\n"+fold), Options{Options: pass.Options{Verify: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,8 @@ func inMode(t *testing.T, q *ir.Graph, fold string) (*ir.Graph, *Report) {
 
 // TestLean: the default mode keeps the cycles of the plain lanes, with less hardware.
 func TestLean(t *testing.T) {
-	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{},
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func TestLean(t *testing.T) {
 
 // TestLeanRules: what rules say of lanes or style stands, and sets the pace where it is the slowest.
 func TestLeanRules(t *testing.T) {
-	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{},
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +65,12 @@ func TestLeanRules(t *testing.T) {
 
 // TestLeanFallsBack takes the plain lanes where the choice runs slower than promised, or is larger.
 func TestLeanFallsBack(t *testing.T) {
-	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{},
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBalancer(t.Context(), q, plan.Default(), pass.Options{})
+	b := newBalancer(t.Context(), q, plan.Default(), Options{})
 	plain, err := b.begin(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -96,11 +99,12 @@ func TestLeanFallsBack(t *testing.T) {
 // TestWithin: a limit leaves out no folding but those
 // that are too slow or have more than twice the lanes that are needed.
 func TestWithin(t *testing.T) {
-	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{},
+		quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBalancer(t.Context(), q, plan.Default(), pass.Options{})
+	b := newBalancer(t.Context(), q, plan.Default(), Options{})
 	if err := b.try(0, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,12 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/lower/loop"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
 // byLoop is Schedule where layers that are alike share one block of units. What is scheduled is the graph of the
 // units; the result has all layers, and says which nodes share a unit.
-func byLoop(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
+func byLoop(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	shared, err := loop.Share(g, plan.Fold.Images)
 	var refused *diag.Error
 	if errors.As(err, &refused) && plan.Fold.LayersFrom != "" {

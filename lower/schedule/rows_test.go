@@ -12,7 +12,6 @@ import (
 	"lathe/ir/op/draw"
 	"lathe/ir/op/sequence"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // attended is attention of two heads of eight features in 8 bits.
@@ -51,7 +50,7 @@ func TestRows(t *testing.T) {
 		{rule("scores", "out_lanes", "16") + rule("sum", "in_lanes", "1"), 32},
 		{"[sequence]\ndecode = true\n" + rule("weights", "in_lanes", "9"), 18}, // a token of 34 live elements
 	} {
-		s, _, err := Run(t.Context(), attended(3, 17), lowertest.Plan(t, c.plan), pass.Options{})
+		s, _, err := Run(t.Context(), attended(3, 17), lowertest.Plan(t, c.plan), Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.plan, err)
 			continue
@@ -70,7 +69,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	far := rule("scores", "out_lanes", "6") + rule("weights", "in_lanes", "7")
-	_, _, err := Run(t.Context(), attended(3, 17), lowertest.Plan(t, far), pass.Options{})
+	_, _, err := Run(t.Context(), attended(3, 17), lowertest.Plan(t, far), Options{})
 	if diag.CodeOf(err) != "L0412" || !strings.Contains(err.Error(), "rows of 42") {
 		t.Errorf("lanes without a common row: %v", err)
 	}
@@ -82,7 +81,7 @@ func TestRowsStay(t *testing.T) {
 		g := attended(3, 17)
 		g.Out = append(g.Out, ir.Output{Name: "seen", Node: g.Find(seen)})
 		_, _, err := Run(t.Context(), g, lowertest.Plan(t, "[[fold.rule]]\nname = \"scores\"\nout_lanes = 6\n"),
-			pass.Options{})
+			Options{})
 		if seen == "weights" && err == nil || seen == "scores" && diag.CodeOf(err) != "L0412" {
 			t.Errorf("%s is an output: %v", seen, err)
 		}
@@ -93,7 +92,7 @@ func TestRowsStay(t *testing.T) {
 func TestRowsBalanced(t *testing.T) {
 	g := attended(17, 17)
 	plan := lowertest.Plan(t, "[fold]\nmode = \"balance\"\nfps = 2.6e5\ndsp = \"pack\"\n")
-	s, report, err := Run(t.Context(), g, plan, pass.Options{})
+	s, report, err := Run(t.Context(), g, plan, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,9 +57,16 @@ func (s *stage) runner(g *ir.Graph, o pass.Options) *pass.Runner {
 	return float.NewRunner(s.ctx, g, s.plan, nil, &s.report.Report, o)
 }
 
+// Options are about the running of passes, and what the caller wants to have of them.
+type Options struct {
+	pass.Options
+	// Units, if not nil, holds what is planned of the units, for who emits the graph afterwards.
+	Units *unit.Cache
+}
+
 // Run decides lanes, styles and memories of a quantized graph, joins streams of different width, and takes
 // latency and initiation interval from the module headers. g is not changed.
-func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
+func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New(diag.WrongStage, g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
@@ -68,7 +75,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir
 	}
 	o.Units.Part = plan.Fold.Part
 	s, c := newStage(ctx, plan, o.Units), g.Clone()
-	if err := pass.Run(s.runner(c, o), s, Preparation, c); err != nil {
+	if err := pass.Run(s.runner(c, o.Options), s, Preparation, c); err != nil {
 		return nil, nil, err
 	}
 	schedule := oneEach
@@ -84,7 +91,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir
 }
 
 // oneEach is Schedule of a graph in which each node is to have a unit of its own.
-func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) (*ir.Graph, *Report, error) {
+func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	switch plan.Fold.Mode {
 	case "lean":
 		return lean(ctx, g, plan, o)
@@ -92,7 +99,7 @@ func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o pass.Options) 
 		return atRate(ctx, g, plan, o)
 	}
 	s, c := newStage(ctx, plan, o.Units), g.Clone()
-	if err := pass.Run(s.runner(c, o), s, Pipeline, c); err != nil {
+	if err := pass.Run(s.runner(c, o.Options), s, Pipeline, c); err != nil {
 		return nil, nil, err
 	}
 	return c, s.report, nil

@@ -50,7 +50,7 @@ func decided(t *testing.T, g *ir.Graph, plan string) (*ir.Graph, *Report, error)
 			n.Op, n.Attrs = pointwise.Clip, &pointwise.ClipAttrs{Min: -1, Max: 6}
 		}
 	}
-	q, _, err := quantize.Run(context.Background(), g, p, quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(context.Background(), g, p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		return nil, &Report{}, err
 	}
@@ -165,7 +165,7 @@ func TestScheduleErrors(t *testing.T) {
 		t.Errorf("an input that nobody reads: %v, %q", err, r.Warnings)
 	}
 	if _, _, err := Run(context.Background(), lowertest.Network(t), plan.Default(),
-		pass.Options{}); codes(err)[0] != "L0411" {
+		Options{}); codes(err)[0] != "L0411" {
 		t.Errorf("float graph: %v", err)
 	}
 }
@@ -173,11 +173,11 @@ func TestScheduleErrors(t *testing.T) {
 // TestUnits schedules a network of modules that exist and reads their headers.
 func TestUnits(t *testing.T) {
 	p := plan.Default()
-	q, _, err := quantize.Run(context.Background(), lowertest.Network(t), p, quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(context.Background(), lowertest.Network(t), p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, r, err := Run(context.Background(), q, p, pass.Options{Verify: true})
+	s, r, err := Run(context.Background(), q, p, Options{Options: pass.Options{Verify: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (b *balancer) begin(chosen lanes.Foldings) (*begun, error) {
 	c := b.graph.Clone()
 	s := newStage(b.ctx, b.plan, b.opts.Units)
 	s.chosen = chosen
-	d := &begun{scheduled{graph: c, report: s.report}, s, s.runner(c, b.opts)}
+	d := &begun{scheduled{graph: c, report: s.report}, s, s.runner(c, b.opts.Options)}
 	return d, pass.Run(d.run, s, Pipeline.Before("size_fifos"), c)
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"lathe/ir"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/quantize"
 )
 
@@ -62,11 +61,11 @@ func TestNotUnrolled(t *testing.T) {
 func TestSharedNotUnrolled(t *testing.T) {
 	f, _ := lowertest.Layers(t, 1)
 	p := lowertest.Plan(t, "[fold]\nmode = \"unroll\"\nlayers = \"loop\"")
-	q, _, err := quantize.Run(t.Context(), f, p, quantize.Calibration{}, pass.Options{})
+	q, _, err := quantize.Run(t.Context(), f, p, quantize.Calibration{}, quantize.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, r, err := Run(t.Context(), q, p, pass.Options{})
+	_, r, err := Run(t.Context(), q, p, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/schedule"
 )
 
 // TestChain compares networks of several operations on all engines: the slow evaluator, PJRT, and hardware with random
@@ -47,7 +47,7 @@ func scheduled(t *testing.T, g *ir.Graph, unroll bool) *ir.Graph {
 	if unroll {
 		plan.Fold.Mode = "unroll"
 	}
-	s, _, err := lower.Schedule(t.Context(), g, plan, pass.Options{})
+	s, _, err := lower.Schedule(t.Context(), g, plan, schedule.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}

@@ -11,7 +11,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/sequence"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -30,7 +29,7 @@ func TestRotary(t *testing.T) {
 		for _, s := range difftest.Samples(r, g, 8)[4:] {
 			c.Samples["x"] = append(c.Samples["x"], s[0])
 		}
-		q, _, err := lower.Quantize(t.Context(), g, plan.Default(), c, pass.Options{})
+		q, _, err := lower.Quantize(t.Context(), g, plan.Default(), c, quantize.Options{})
 		if err != nil {
 			t.Fatalf("%s/%d: %v\n%s", o.Name, i, err, difftest.Describe(g))
 		}

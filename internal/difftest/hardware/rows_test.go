@@ -17,8 +17,8 @@ import (
 	"lathe/ir/op/lane"
 	"lathe/ir/op/sequence"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/schedule"
 	"lathe/sim"
 )
 
@@ -106,7 +106,7 @@ func planned(t *testing.T, r *rand.Rand, g *ir.Graph) *ir.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := lower.Schedule(t.Context(), g, plan, pass.Options{})
+	s, _, err := lower.Schedule(t.Context(), g, plan, schedule.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}

@@ -8,8 +8,8 @@ import (
 	"lathe/internal/difftest"
 	"lathe/ir/unit"
 	"lathe/lower"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/schedule"
 	"lathe/lower/schedule/tokens"
 )
 
@@ -21,7 +21,7 @@ func TestProven(t *testing.T) {
 	plan.Fold.Mode = "fold" // units of different speed, which need more FIFOs
 	for i := range 300 {
 		g := difftest.Residual(difftest.Rand("proven", i), i%difftest.Residuals)
-		s, _, err := lower.Schedule(t.Context(), g, plan, pass.Options{})
+		s, _, err := lower.Schedule(t.Context(), g, plan, schedule.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
