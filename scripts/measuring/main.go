@@ -6,10 +6,13 @@
 //	measuring results [-prove cover|stale|all] [-most N]
 //	measuring print
 //	measuring equal MODULE COMMAND
+//	measuring timing [-run REGEXP]
+//	measuring timing-modules [-run REGEXP]
 //
 // results compiles the examples, compares their circuits with the lines of docs/evidence, proves those that -prove
 // names, and prints docs/results.md. print only prints it. equal records that COMMAND has proven a module to be what it
-// was at the last sweep.
+// was at the last sweep. timing places and routes the examples and writes docs/timing.md, timing-modules does so with
+// modules alone; the rows that -run does not match stay.
 package main
 
 import (
@@ -19,6 +22,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"lathe/golden/pjrt"
@@ -45,7 +50,11 @@ type flags struct {
 	commit, cache, plugin string
 	prove                 string
 	most                  int
+	run                   *regexp.Regexp // names of rows to measure
 }
+
+// tools is the folder of place and route, where scripts/setup --route puts nextpnr.
+func (f *flags) tools() string { return filepath.Join(f.cache, "route") }
 
 // page is a page, or another command, and what writes it.
 type page struct {
@@ -53,11 +62,12 @@ type page struct {
 	do         func(ctx context.Context, f *flags, args []string, say func(string)) error
 }
 
-var pages = []page{{"results", "", results}, {"print", "", reprint}, {"equal", "MODULE COMMAND", equal}}
+var pages = []page{{"results", "", results}, {"print", "", reprint}, {"equal", "MODULE COMMAND", equal},
+	{"timing", "", timing}, {"timing-modules", "", modules}}
 
 // run returns the exit status: 0 done, 1 something is wrong, 2 wrong usage.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
-	var f flags
+	f := flags{run: regexp.MustCompile("")}
 	set := flag.NewFlagSet("measure", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.StringVar(&f.commit, "commit", "unknown", "state of the sources, for the lines of evidence")
@@ -65,6 +75,10 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	set.StringVar(&f.plugin, "plugin", "", "the PJRT plugin")
 	set.StringVar(&f.prove, "prove", "", "circuits of results to prove: cover (of what changed), stale, all (a sweep)")
 	set.IntVar(&f.most, "most", 20, "circuits of a covering set; 0: as many as it takes")
+	set.Func("run", "`regexp` of the rows of a page of clocks to measure; the others stay", func(text string) (err error) {
+		f.run, err = regexp.Compile(text)
+		return err
+	})
 	usage := func() int {
 		for _, p := range pages {
 			fmt.Fprintln(stderr, "usage: scripts/measure", strings.TrimSpace(p.name+" [FLAGS] "+p.args))
@@ -79,7 +93,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		if set.Parse(args[1:]) != nil || set.NArg() != len(strings.Fields(p.args)) {
 			return usage()
 		}
-		if err := p.do(ctx, &f, set.Args(), func(text string) { fmt.Fprintln(stderr, text) }); err != nil {
+		var err error
+		if f.cache, err = filepath.Abs(f.cache); err == nil {
+			err = p.do(ctx, &f, set.Args(), func(text string) { fmt.Fprintln(stderr, text) })
+		}
+		if err != nil {
 			fmt.Fprintln(stderr, "measure:", err)
 			return 1
 		}

@@ -4,14 +4,11 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"lathe/golden/pjrt"
-	"lathe/internal/atomicfile"
 	"lathe/internal/driver"
 	"lathe/internal/driver/proof"
 	"lathe/internal/evidence"
@@ -56,11 +53,7 @@ func engines(f *flags) (driver.Engines, error) {
 	if err != nil {
 		return driver.Engines{}, err
 	}
-	cache, err := filepath.Abs(f.cache)
-	if err != nil {
-		return driver.Engines{}, err
-	}
-	return driver.Engines{Cache: cache, Now: time.Now,
+	return driver.Engines{Cache: f.cache, Now: time.Now,
 		PJRT: pjrt.Config{Command: []string{self, worker}, Plugin: f.plugin, Timeout: 5 * time.Minute}}, nil
 }
 
@@ -94,8 +87,5 @@ func save(e *evidence.Evidence) error {
 	if err := e.Write(evidenceDir); err != nil {
 		return err
 	}
-	return atomicfile.Write(resultsPage, func(w io.Writer) error {
-		_, err := io.WriteString(w, e.Page(evidence.Clocks(string(timing))))
-		return err
-	})
+	return write(resultsPage, e.Page(evidence.Clocks(string(timing))))
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lathe/internal/tools"
-	"lathe/rtl/rtltest"
+	"lathe/rtl"
 	"lathe/sim/area/paths"
 )
 
@@ -132,7 +132,7 @@ func (s single) images(t *testing.T, dir string) {
 		if n, _ := fmt.Sscanf(value, `"%dx%d.mem"`, &words, &bits); n != 2 {
 			continue
 		}
-		write(t, dir, strings.Trim(value, `"`), rtltest.RandomImage(words, bits))
+		write(t, dir, strings.Trim(value, `"`), rtl.RandomImage(words, bits))
 	}
 }
 

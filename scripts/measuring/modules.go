@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build long
-
-package route
+package main
 
 import (
 	"cmp"
-	"flag"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 
-	"lathe/internal/tools"
-	"lathe/ir/target"
+	"lathe/internal/evidence"
 	"lathe/rtl"
-	"lathe/rtl/rtltest"
+	"lathe/sim/route"
 )
 
-var update = flag.Bool("update", false, "write the page of module clocks anew")
+const (
+	modulesCommand = "scripts/measure timing-modules"
+	modulesPage    = "docs/timing-modules.md"
+)
 
 // alone are modules in a size as networks have them. A value such as "256x48.mem" names an image of 256 random words of
 // 48 bits.
@@ -65,16 +64,9 @@ op_recur HIDDEN=16 OUT_LANES=1 STEPS=20 WEIGHTS="64x128.mem" TANH="256x32.mem" S
 mx_linear IN=64 OUT=32 RUN=64 K=16 IN_LANES=8 ROWS=4 WEIGHTS="64x256.mem" SCALES="32x16.mem" BIAS="32x16.mem"
 mx_encode IN_W=24 K=16 ROW=64`
 
-// aloneIn writes an emitted design of one module between registers.
-func aloneIn(t *testing.T, line string) string {
-	t.Helper()
-	dir := t.TempDir()
-	put := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+// aloneFiles are those of an emitted design of one module between registers, by name.
+func aloneFiles(line string) (map[string]string, error) {
+	files := map[string]string{}
 	fields := strings.Fields(line)
 	var set []rtl.Param
 	for _, f := range fields[1:] {
@@ -82,19 +74,19 @@ func aloneIn(t *testing.T, line string) string {
 		set = append(set, rtl.Param{Name: name, Value: value})
 		var words, bits int
 		if n, _ := fmt.Sscanf(value, `"%dx%d.mem"`, &words, &bits); n == 2 {
-			put(strings.Trim(value, `"`), rtltest.RandomImage(words, bits))
+			files[strings.Trim(value, `"`)] = rtl.RandomImage(words, bits)
 		}
 	}
-	files, err := rtl.Files(fields[0])
+	library, err := rtl.Files(fields[0])
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	for _, f := range files {
-		put(f.Name, string(f.Data))
+	for _, f := range library {
+		files[f.Name] = string(f.Data)
 	}
 	ports, err := rtl.Signature(fields[0], set)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var outside, inside, links, values []string
 	for _, p := range set {
@@ -118,76 +110,81 @@ func aloneIn(t *testing.T, line string) string {
 			from))
 		links = append(links, fmt.Sprintf(".%s(%s)", p.Name, inner))
 	}
-	put("alone.v", "module alone ("+strings.Join(outside, ", ")+");\n"+strings.Join(inside, "")+
-		"  "+fields[0]+" #("+strings.Join(values, ", ")+") core ("+strings.Join(links, ", ")+");\nendmodule\n")
-	put("design.json", `{"top": "alone", "core": "`+fields[0]+`", "units": []}`)
-	return dir
+	files["alone.v"] = "module alone (" + strings.Join(outside, ", ") + ");\n" + strings.Join(inside, "") +
+		"  " + fields[0] + " #(" + strings.Join(values, ", ") + ") core (" + strings.Join(links, ", ") + ");\nendmodule\n"
+	files["design.json"] = `{"top": "alone", "core": "` + fields[0] + `", "units": []}`
+	return files, nil
 }
 
-// TestModuleClocks places and routes modules alone, and writes the page of their clocks if -update says so; without it,
-// the rows of the page are only held to be those of modules. With -run for some, the rows of the others stay.
-func TestModuleClocks(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "timing-modules.md")
-	page, err := os.ReadFile(path)
-	if err != nil && !*update {
-		t.Fatal(err)
+// modules places and routes the modules that -run matches alone, and writes the page of their clocks. The rows of the
+// others stay, as does that of one that fails.
+func modules(ctx context.Context, f *flags, _ []string, say func(string)) error {
+	page, err := os.ReadFile(modulesPage)
+	if err != nil {
+		return err
 	}
+	rows, failed := moduleRows(string(page)), 0
+	for line := range strings.SplitSeq(alone, "\n") {
+		if !f.run.MatchString(shown(line)) {
+			continue
+		}
+		row, err := moduleRow(ctx, f.tools(), line)
+		if err != nil {
+			say(fmt.Sprintf("%s: %v", shown(line), err))
+			failed++
+			continue
+		}
+		say(strings.TrimSpace(row))
+		rows[shown(line)] = row
+		if err := write(modulesPage, modulesText(rows)); err != nil {
+			return err
+		}
+	}
+	return failures(ctx, failed)
+}
+
+// moduleRows are the rows of docs/timing-modules.md, by module and parameters.
+func moduleRows(page string) map[string]string {
 	rows := map[string]string{}
-	for line := range strings.Lines(string(page)) {
-		if cells := strings.Split(line, "|"); len(cells) > 3 {
+	for line := range strings.Lines(page) {
+		cells := strings.Split(line, "|")
+		if len(cells) > 3 && strings.TrimSpace(cells[1]) != "module" && !strings.HasPrefix(cells[1], "-") {
 			rows[strings.TrimSpace(cells[1])+" "+strings.TrimSpace(cells[2])] = line
 		}
 	}
-	list := strings.Split(alone, "\n")
-	if !*update {
-		found := 0
-		for _, line := range list {
-			if rows[shown(line)] != "" {
-				found++
-			}
-		}
-		if found == 0 || found+2 != len(rows) {
-			t.Errorf("%d of %d rows are those of modules: %s", found, len(rows), modulesCommand)
-		}
-		return
-	}
-	tool := tools.NeedRoute(t, "ecp5")
-	text := fmt.Sprintf(modulesHead, modulesCommand)
-	for _, line := range list {
-		t.Run(strings.ReplaceAll(line, `"`, ""), func(t *testing.T) {
-			r, err := Route(t.Context(), aloneIn(t, line), Options{Part: "ecp5-85k", Tools: tool})
-			if err != nil {
-				t.Fatal(err)
-			}
-			from, to := r.Path[0], r.Path[len(r.Path)-1]
-			rows[shown(line)] = fmt.Sprintf("| %s | %.1f | %.1f | %d | %d | %d | %d | %s | %s | %.0f %% |\n",
-				strings.Replace(shown(line), " ", " | ", 1), r.MHz, r.Median, r.LUT, r.FF, r.DSP, r.BRAM, from.Module, to.Module,
-				100*r.Wire/(r.Logic+r.Wire))
-			t.Logf("%.1f MHz", r.MHz)
-		})
-		text += rows[shown(line)]
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return rows
 }
 
-// TestHolds: parts hold what the table of parts says.
-func TestHolds(t *testing.T) {
-	for _, part := range target.RoutedNames() {
-		d, err := target.Find(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tool := tools.NeedRoute(t, d.Family.Router.Package)
-		r, err := Route(t.Context(), folder(t), Options{Part: part, Tools: tool, Seeds: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Holds != holds(t, part) {
-			t.Errorf("%s holds %+v", part, r.Holds)
-		}
+// modulesText is the page with the rows of modules that it is about.
+func modulesText(rows map[string]string) string {
+	text := fmt.Sprintf(modulesHead, modulesCommand)
+	for line := range strings.SplitSeq(alone, "\n") {
+		text += rows[shown(line)]
 	}
+	return text
+}
+
+// moduleRow places and routes a module alone.
+func moduleRow(ctx context.Context, tools, line string) (string, error) {
+	files, err := aloneFiles(line)
+	if err != nil {
+		return "", err
+	}
+	r, err := routed(ctx, route.Options{Part: evidence.TimingPart, Tools: tools}, func(dir string) error {
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, ".")
+	if err != nil {
+		return "", err
+	}
+	from, to := r.Path[0], r.Path[len(r.Path)-1]
+	return fmt.Sprintf("| %s | %.1f | %.1f | %d | %d | %d | %d | %s | %s | %.0f %% |\n",
+		strings.Replace(shown(line), " ", " | ", 1), r.MHz, r.Median, r.LUT, r.FF, r.DSP, r.BRAM, from.Module, to.Module,
+		100*r.Wire/(r.Logic+r.Wire)), nil
 }
 
 // shown is how the page writes a module and its parameters, without memory images.
@@ -201,8 +198,6 @@ func shown(line string) string {
 	}
 	return fields[0] + " " + strings.Join(set, " ")
 }
-
-const modulesCommand = "go test -count=1 -timeout 3h -tags long -run '^TestModuleClocks$' -v ./sim/route -update"
 
 const modulesHead = `# Clocks of modules alone
 
