@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/internal/driver"
+	"lathe/internal/tools"
 )
 
 // TestMemoryLong proves larger designs with weights outside, and what a synthesizer makes of one.
@@ -31,4 +32,10 @@ func TestMemoryLong(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMemoryArea counts the cells of a design with a memory port, which are as predicted.
+func TestMemoryArea(t *testing.T) {
+	tools.Need(t, "yosys")
+	predictedArea(t, outside(t, "digits-cnn", "external", 1))
 }

@@ -78,9 +78,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryClean lints a design with a memory port, elaborates it, and counts its cells, which are as predicted.
+// TestMemoryClean lints a design with a memory port and elaborates it.
 func TestMemoryClean(t *testing.T) {
-	tools.Need(t, "verilator", "iverilog", "yosys")
+	tools.Need(t, "verilator", "iverilog")
 	j := outside(t, "digits-cnn", "external", 1)
 	d := j.HW.Design
 	files := slices.DeleteFunc(slices.Clone(d.Files), func(f rtl.File) bool { return f.Name == d.Memory.File })
@@ -90,7 +90,6 @@ func TestMemoryClean(t *testing.T) {
 	if err := sim.Elaborate(t.Context(), tools.CacheDir(t), d.Top, files); err != nil {
 		t.Error(err)
 	}
-	predictedArea(t, j)
 }
 
 // TestMemoryFaults spoils what stands in memory and where: each fault ends the simulation by its name.
