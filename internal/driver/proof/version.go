@@ -16,10 +16,12 @@ import (
 	"strings"
 
 	"lathe/emit"
+	"lathe/golden"
 	"lathe/internal/atomicfile"
 	"lathe/internal/doctor"
 	"lathe/internal/driver"
 	"lathe/internal/evidence"
+	"lathe/ir/hlo/text"
 	"lathe/rtl"
 )
 
@@ -76,15 +78,20 @@ func Version(ctx context.Context, root, plugin string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// key is the digest of all that an outcome depends on: the circuit, the samples, what the reference gives for them, how
-// they run, the code that compares, and the tools.
+// key is the digest of all that an outcome depends on: the circuit, the program that PJRT runs, the samples, what the
+// reference gives for them, how they run, the code that compares, and the tools.
 func (p *Prover) key(ctx context.Context, d *Design) (string, error) {
 	j := d.job
 	outputs, err := driver.Evaluate(ctx, j.HW.Scheduled, j.Samples)
 	if err != nil {
 		return "", err
 	}
+	program, err := golden.Print(j.HW.Scheduled, 1, false)
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
+	io.WriteString(h, text.Print(program))
 	fmt.Fprintln(h, p.Version, d.Use.Circuit, j.Later, j.Second, j.Stalls, j.Seeds, len(j.Floats), j.Labels)
 	hashSamples(h, j.Samples)
 	hashSamples(h, j.Floats)
