@@ -56,11 +56,11 @@ func BuildAll(ctx context.Context, specs []Spec) ([]*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	runtime, err := tools.runtime(ctx, first.CacheDir, first.Trace)
+	runtimeDir, err := tools.runtime(ctx, first.CacheDir, first.Trace)
 	if err != nil {
 		return nil, err
 	}
-	parts := []string{filepath.Base(runtime), glueAll(specs), strings.Join(largeFlags, " ")}
+	parts := []string{filepath.Base(runtimeDir), glueAll(specs), strings.Join(largeFlags, " ")}
 	for i := range specs {
 		parts = append(parts, specs[i].wrapper(), strings.Join(specs[i].verilatorArgs(i), " "))
 		for _, f := range specs[i].all() {
@@ -68,7 +68,7 @@ func BuildAll(ctx context.Context, specs []Spec) ([]*Model, error) {
 		}
 	}
 	dir, err := cached(ctx, first.CacheDir, first.Top+"-"+digest(parts...), func(dir string) error {
-		return buildProgram(ctx, tools, runtime, dir, specs)
+		return buildProgram(ctx, tools, runtimeDir, dir, specs)
 	})
 	if err != nil {
 		return nil, err

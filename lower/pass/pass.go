@@ -57,7 +57,7 @@ func (p Pipeline[S]) Promises() (list []Promise) {
 	return list
 }
 
-// Before is the pipeline up to a pass, without it; From is the pipeline from that pass on. It panics without that pass.
+// Before is the pipeline up to a pass, without it. It panics without that pass.
 func (p Pipeline[S]) Before(name string) Pipeline[S] { return p[:p.at(name)] }
 
 // From is the pipeline from a pass on. It panics without that pass.
@@ -74,7 +74,7 @@ func (p Pipeline[S]) at(name string) int {
 	return i
 }
 
-// Named are the passes of the first of the names that are those of passes, in the order of the names.
+// Named are the passes of the leading names, in their order, up to the first name that is no pass.
 func (p Pipeline[S]) Named(names []string) (list Pipeline[S]) {
 	for _, name := range names {
 		i := slices.IndexFunc(p, func(pass Pass[S]) bool { return pass.Name == name })

@@ -68,7 +68,7 @@ type balancer struct {
 	stores map[held][]stored     // what memories has found
 }
 
-// atRate is Schedule in the balance mode: at the rate asked for with least area, or as fast as the budget
+// atRate is Run in the balance mode: at the rate asked for with least area, or as fast as the budget
 // allows. Errors: L0455 for a rate that no folding reaches, L0456 for one that the budget does not allow, L0457 for a
 // budget that no folding meets.
 func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {

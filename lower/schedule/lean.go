@@ -10,7 +10,7 @@ import (
 	"lathe/lower/schedule/balance"
 )
 
-// lean is Schedule in the lean mode: the cycles of a sample are those of the fold mode, and every unit has the
+// lean is Run in the lean mode: the cycles of a sample are those of the fold mode, and every unit has the
 // least hardware that keeps them. Where that turns out slower or larger than the fold mode, the design is of that mode.
 func lean(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	b := newBalancer(ctx, g, plan, o)

@@ -14,7 +14,7 @@ import (
 	"lathe/lower/plan"
 )
 
-// byLoop is Schedule where layers that are alike share one block of units. What is scheduled is the graph of the
+// byLoop is Run where layers that are alike share one block of units. What is scheduled is the graph of the
 // units; the result has all layers, and says which nodes share a unit.
 func byLoop(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	shared, err := loop.Share(g, plan.Fold.Images)

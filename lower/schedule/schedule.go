@@ -90,7 +90,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Grap
 	return c, r, err
 }
 
-// oneEach is Schedule of a graph in which each node is to have a unit of its own.
+// oneEach is Run of a graph in which each node is to have a unit of its own.
 func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	switch plan.Fold.Mode {
 	case "lean":

@@ -23,12 +23,14 @@ type batch struct {
 // program is one compiled program of a batch.
 type program struct {
 	specs  []sim.Spec
+	begun  bool // it takes no more designs
 	once   sync.Once
 	models []*sim.Model
 	err    error
 }
 
-var batches sync.Map // of *testing.T to *batch
+// batches finds the batch of a test, which has no place for one: of *testing.T to *batch.
+var batches sync.Map
 
 // batchOf is the batch of a test, which ends with it.
 func batchOf(t *testing.T) *batch {
@@ -39,14 +41,14 @@ func batchOf(t *testing.T) *batch {
 	return found.(*batch)
 }
 
-// add puts a design into a program and returns what builds it. All designs must be added before the first is built:
-// subtests add theirs before they call Parallel, and go on when the test that runs them has named all. A program that
-// cannot be built is built again for each of its designs alone, so that each has its own error.
+// add puts a design into a program and returns what builds it. Subtests add theirs before they call Parallel, and go on
+// when the test that runs them has named all; a design that comes when its program is being built begins another one. A
+// program that cannot be built is built again for each of its designs alone, so that each has its own error.
 func (b *batch) add(spec sim.Spec) func(context.Context) (*sim.Model, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	last := len(b.programs) - 1
-	if last < 0 || len(b.programs[last].specs) == programDesigns {
+	if last < 0 || b.programs[last].begun || len(b.programs[last].specs) == programDesigns {
 		b.programs = append(b.programs, &program{})
 		last++
 	}
@@ -54,6 +56,9 @@ func (b *batch) add(spec sim.Spec) func(context.Context) (*sim.Model, error) {
 	number := len(p.specs)
 	p.specs = append(p.specs, spec)
 	return func(ctx context.Context) (*sim.Model, error) {
+		b.mu.Lock()
+		p.begun = true
+		b.mu.Unlock()
 		p.once.Do(func() { p.models, p.err = sim.BuildAll(ctx, p.specs) })
 		if p.err != nil {
 			return sim.Build(ctx, spec)
