@@ -51,7 +51,5 @@ func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o 
 	return len(p), pass.Run(NewRunner(ctx, g, plan, nil, &pass.Report{}, o), &State{}, p, g)
 }
 
-// only is a rewrite that needs nothing but the graph.
-func only(f func(*ir.Graph) error) func(*State, *ir.Graph) error {
-	return func(_ *State, g *ir.Graph) error { return f(g) }
-}
+// only is pass.Only of this stage.
+var only = pass.Only[*State]

@@ -111,7 +111,5 @@ func Named(ctx context.Context, g *ir.Graph, _ *plan.Plan, names []string, o pas
 	return len(p), pass.Run(newRunner(ctx, g, report, o), &stage{report, target}, p, g)
 }
 
-// only is a rewrite that needs nothing but the graph.
-func only(f func(*ir.Graph) error) func(*stage, *ir.Graph) error {
-	return func(_ *stage, g *ir.Graph) error { return f(g) }
-}
+// only is pass.Only of this stage.
+var only = pass.Only[*stage]

@@ -46,6 +46,11 @@ func New[S any](name, doc string, effect Effect, bound float64, run func(S, *ir.
 	return Pass[S]{Promise{name, doc, effect, bound}, run}
 }
 
+// Only adapts a rewrite that needs nothing but the graph.
+func Only[S any](f func(*ir.Graph) error) func(S, *ir.Graph) error {
+	return func(_ S, g *ir.Graph) error { return f(g) }
+}
+
 // Pipeline is a list of passes, run in order.
 type Pipeline[S any] []Pass[S]
 

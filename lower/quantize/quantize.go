@@ -124,7 +124,5 @@ func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o 
 	return len(p), pass.Run(s.runner, s, p, g)
 }
 
-// only is a rewrite that needs nothing but the graph.
-func only(f func(*ir.Graph) error) func(*stage, *ir.Graph) error {
-	return func(_ *stage, g *ir.Graph) error { return f(g) }
-}
+// only is pass.Only of this stage.
+var only = pass.Only[*stage]

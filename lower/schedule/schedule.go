@@ -178,7 +178,5 @@ func withUnits(f func(*unit.Cache, *ir.Graph) error) func(*stage, *ir.Graph) err
 	return func(s *stage, g *ir.Graph) error { return f(s.units, g) }
 }
 
-// only is a rewrite that needs nothing but the graph.
-func only(f func(*ir.Graph) error) func(*stage, *ir.Graph) error {
-	return func(_ *stage, g *ir.Graph) error { return f(g) }
-}
+// only is pass.Only of this stage.
+var only = pass.Only[*stage]

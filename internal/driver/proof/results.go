@@ -10,6 +10,7 @@ import (
 
 	"lathe/emit/circuit"
 	"lathe/internal/evidence"
+	"lathe/internal/workers"
 )
 
 // Wanted says which circuits are proven.
@@ -101,7 +102,7 @@ func (p *Prover) proveAll(ctx context.Context, e *evidence.Evidence, queue []*De
 	say func(string)) (failed int) {
 	var lock sync.Mutex
 	done := 0
-	each(len(queue), func(i int) {
+	workers.Each(len(queue), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"hash"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/evidence"
 	"lathe/internal/npz"
+	"lathe/internal/workers"
 )
 
 // Default is the name of no plan.
@@ -153,7 +153,7 @@ func Survey(ctx context.Context, examples string, proven []circuit.Edge, say fun
 	all := make([]*Design, len(uses))
 	done := 0
 	var lock sync.Mutex
-	each(len(uses), func(i int) {
+	workers.Each(len(uses), func(i int) {
 		all[i] = Compile(ctx, examples, uses[i], proven)
 		all[i].job = nil
 		lock.Lock()
@@ -163,24 +163,6 @@ func Survey(ctx context.Context, examples string, proven []circuit.Edge, say fun
 		}
 	})
 	return all, ctx.Err()
-}
-
-// each calls work for the numbers below n, on all processors, in order as far as they begin.
-func each(n int, work func(i int)) {
-	queue := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.NumCPU() {
-		workers.Go(func() {
-			for i := range queue {
-				work(i)
-			}
-		})
-	}
-	for i := range n {
-		queue <- i
-	}
-	close(queue)
-	workers.Wait()
 }
 
 func hashSamples(h hash.Hash, samples []ref.Sample) {
