@@ -60,7 +60,7 @@ func BuildAll(ctx context.Context, specs []Spec) ([]*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := []string{filepath.Base(runtimeDir), glueAll(specs), strings.Join(largeFlags, " ")}
+	parts := []string{filepath.Base(runtimeDir), glueAll(specs)}
 	for i := range specs {
 		parts = append(parts, specs[i].wrapper(), strings.Join(specs[i].verilatorArgs(i), " "))
 		for _, f := range specs[i].all() {

@@ -16,13 +16,8 @@ import (
 	"lathe/internal/workers"
 )
 
-// A design whose generated C++ has more than partBytes is compiled in several parts at once, with the flags of
-// largeFlags. In a fully unrolled network (40 MB of C++ in 46 files, two of them timed alone) -Og took as much
-// processor time as -O0 and less than half of -O1; the model then did 16 times the cycles of -O0 in the same time.
-var (
-	partBytes  = int64(2_000_000)
-	largeFlags = []string{"-Og"}
-)
+// partBytes is how large a part is: a design with more generated C++ is compiled in several parts at once.
+var partBytes = int64(2_000_000)
 
 // part is one translation unit of a model.
 type part struct {
@@ -53,10 +48,7 @@ func buildProgram(ctx context.Context, tools *toolchain, runtimeDir, dir string,
 		return err
 	}
 	flags = append(flags, "-I", ".", "-I", runtimeDir, "-include", filepath.Join(runtimeDir, "pch.h"))
-	flags = append(flags, cxxFlags...)
-	if len(parts) > 1 {
-		flags = append(flags, largeFlags...)
-	}
+	flags = append(append(flags, modelLevel), cxxFlags...)
 	objects := []string{"-o", programName}
 	for i := range parts {
 		objects = append(objects, fmt.Sprintf("part%d.o", i))
