@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rtl holds the hand-written SystemVerilog library and reads from its text what Go must know of it:
-// signature, latency, initiation interval and dependencies of each module. Nothing about a module is listed twice.
+// Package rtl reads from the text of the hand-written SystemVerilog library what Go must know of it: signature,
+// latency, initiation interval and dependencies of each module. Nothing about a module is listed twice.
 package rtl
 
 import (
 	"embed"
+	"io/fs"
 	"path"
 	"sort"
 	"sync"
 
 	"lathe/internal/diag"
+	"lathe/rtl/mem"
+	"lathe/rtl/mx"
 	"lathe/rtl/netlist"
+	"lathe/rtl/num"
+	"lathe/rtl/op"
+	"lathe/rtl/stream"
 )
 
-//go:embed */*.sv
-var library embed.FS
+// folders are the folders of modules by name. Each is a package of its own that holds nothing else: package rtl is
+// compiled the same whatever is in them, so that a change of a module compiles no more than its folder again.
+var folders = map[string]*embed.FS{
+	"mem": &mem.Files, "mx": &mx.Files, "num": &num.Files, "op": &op.Files, "stream": &stream.Files,
+}
 
 // Param is one parameter override of an instance.
 type Param = netlist.Param
@@ -37,13 +46,11 @@ func (e *entry) read(name string) (*Header, error) {
 // entries maps a module's name, which is its file's stem, to its text.
 var entries = sync.OnceValue(func() map[string]*entry {
 	index := map[string]*entry{}
-	folders, _ := library.ReadDir(".")
-	for _, folder := range folders {
-		files, _ := library.ReadDir(folder.Name())
-		for _, f := range files {
-			text, err := library.ReadFile(path.Join(folder.Name(), f.Name()))
-			if err == nil {
-				index[stem(f.Name())] = &entry{family: folder.Name(), text: text}
+	for family, files := range folders {
+		names, _ := fs.Glob(files, "*.sv") // the pattern is sound
+		for _, name := range names {
+			if text, err := fs.ReadFile(files, name); err == nil {
+				index[stem(name)] = &entry{family: family, text: text}
 			}
 		}
 	}

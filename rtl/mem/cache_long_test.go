@@ -2,7 +2,7 @@
 
 //go:build long
 
-package mem
+package mem_test
 
 import (
 	"testing"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package num
+package num_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/tools"
 	"lathe/rtl"
+	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
 )
 
@@ -59,14 +60,14 @@ func greatest(e, m, kind int) int64 {
 }
 
 // decoded is the value of a code in steps of the least, cast; infinities become the ends of the output.
-func decoded(code int64, e, m, kind int, hidden bool, c Cast) int64 {
+func decoded(code int64, e, m, kind int, hidden bool, c num.Cast) int64 {
 	minus, mag := code>>(e+m)&1 != 0, code&(1<<(e+m)-1)
 	v := floatValue(mag, m, hidden)
 	switch {
 	case kind == ieee && mag == greatest(e, m, kind)+1:
 		v, c.Shift = math.MaxInt64, 0
-		if c.Over == Wrap {
-			c.Over = Saturate
+		if c.Over == num.Wrap {
+			c.Over = num.Saturate
 		}
 	case mag > greatest(e, m, kind):
 		v = 0
@@ -81,21 +82,22 @@ func TestFloatDecode(t *testing.T) {
 	cases := []struct {
 		e, m, kind int
 		hidden     bool
-		cast       Cast
+		cast       num.Cast
 	}{
-		{4, 3, finite, true, Cast{Width: 19, Signed: true}}, {4, 0, finite, true, Cast{Width: 16, Signed: true}},
-		{4, 3, finite, true, Cast{Shift: 6, Width: 8, Round: Ceil}}, {4, 3, finite, false, Cast{Width: 19, Signed: true}},
-		{4, 3, fn, true, Cast{Width: 19, Signed: true}}, {4, 3, fnuz, true, Cast{Shift: 3, Width: 12, Signed: true}},
-		{5, 2, ieee, true, Cast{Width: 40, Signed: true}},
-		{3, 2, ieee, true, Cast{Shift: 2, Width: 5, Signed: true, Over: Wrap}},
-		{3, 2, ieee, true, Cast{Width: 7, Over: Symmetric}}, // those of short runs
-		{2, 1, finite, true, Cast{Shift: 1, Width: 4, Signed: true}},
-		{1, 4, finite, true, Cast{Shift: -2, Width: 9, Signed: true, Over: Symmetric}},
-		{2, 4, finite, false, Cast{Shift: 2, Width: 5, Signed: true}},
-		{3, 0, fn, true, Cast{Width: 9, Signed: true}}, {2, 3, ieee, true, Cast{Width: 1, Signed: true}},
-		{3, 3, ieee, true, Cast{Shift: 2, Width: 6, Signed: true, Over: Symmetric}},
-		{2, 2, ieee, true, Cast{Width: 6, Signed: true, Over: Wrap + 1 + 2*9}},
-		{2, 2, ieee, true, Cast{Width: 6, Signed: true, Over: Wrap + 2 + 2*9}},
+		{4, 3, finite, true, num.Cast{Width: 19, Signed: true}}, {4, 0, finite, true, num.Cast{Width: 16, Signed: true}},
+		{4, 3, finite, true, num.Cast{Shift: 6, Width: 8, Round: num.Ceil}},
+		{4, 3, finite, false, num.Cast{Width: 19, Signed: true}},
+		{4, 3, fn, true, num.Cast{Width: 19, Signed: true}}, {4, 3, fnuz, true, num.Cast{Shift: 3, Width: 12, Signed: true}},
+		{5, 2, ieee, true, num.Cast{Width: 40, Signed: true}},
+		{3, 2, ieee, true, num.Cast{Shift: 2, Width: 5, Signed: true, Over: num.Wrap}},
+		{3, 2, ieee, true, num.Cast{Width: 7, Over: num.Symmetric}},
+		{2, 1, finite, true, num.Cast{Shift: 1, Width: 4, Signed: true}},
+		{1, 4, finite, true, num.Cast{Shift: -2, Width: 9, Signed: true, Over: num.Symmetric}},
+		{2, 4, finite, false, num.Cast{Shift: 2, Width: 5, Signed: true}},
+		{3, 0, fn, true, num.Cast{Width: 9, Signed: true}}, {2, 3, ieee, true, num.Cast{Width: 1, Signed: true}},
+		{3, 3, ieee, true, num.Cast{Shift: 2, Width: 6, Signed: true, Over: num.Symmetric}},
+		{2, 2, ieee, true, num.Cast{Width: 6, Signed: true, Over: num.Wrap + 1 + 2*9}},
+		{2, 2, ieee, true, num.Cast{Width: 6, Signed: true, Over: num.Wrap + 2 + 2*9}},
 	}
 	for _, c := range cases[:tools.Sample(9, len(cases))] {
 		w := 1 + c.e + c.m
@@ -155,8 +157,9 @@ func (c encoder) of(x int64, v, codes []int64) int64 {
 		}
 		lo, hi := v[i]<<up, v[i+1]<<up
 		over, tie, some := 2*a > lo+hi, 2*a == lo+hi, a > lo
-		if [...]bool{Even: over || tie && codes[i]&1 != 0, Away: over || tie, Up: over || tie && !neg,
-			Down: over || tie && neg, HalfZero: over, Floor: some && neg, Ceil: some && !neg, Zero: false, Outward: some,
+		if [...]bool{num.Even: over || tie && codes[i]&1 != 0, num.Away: over || tie, num.Up: over || tie && !neg,
+			num.Down: over || tie && neg, num.HalfZero: over, num.Floor: some && neg,
+			num.Ceil: some && !neg, num.Zero: false, num.Outward: some,
 			geometric: lo > 0 && a*a > lo*hi || lo == 0 && over,
 			within:    (over || tie && codes[i]&1 != 0) && codes[i]&(1<<c.m-1) != 1<<c.m-1}[c.round] {
 			i++
@@ -186,16 +189,17 @@ func TestFloatEncode(t *testing.T) {
 	cases := []encoder{
 		{10, 1, 4, 3, 3, 1, 1, 0, 0, 0}, {10, 1, 4, 0, 2, 0, 1, 0, 0, 0}, {8, 0, 2, 1, 4, 1, 1, 0, 0, 0},
 		{6, 1, 4, 3, -5, 1, 1, 0, 0, 0}, {5, 1, 4, 3, 9, 1, 1, 0, 0, 0}, {10, 1, 4, 3, 3, 1, 0, 0, 0, 0},
-		{6, 1, 3, 2, -4, 1, 0, 0, 0, 0}, {10, 1, 3, 2, 1, 1, 1, ieee, 0, 1}, {10, 1, 3, 2, 1, 1, 1, ieee, Away, 0},
-		{10, 1, 3, 2, 2, 1, 1, fn, Up, 1}, {10, 1, 3, 2, 0, 0, 1, fnuz, Down, 1}, {10, 1, 4, 0, 1, 0, 1, 0, geometric, 0},
-		{9, 1, 3, 0, 1, 1, 1, fn, Outward, 1}, {9, 1, 2, 3, 2, 1, 0, 0, Floor, 0},
+		{6, 1, 3, 2, -4, 1, 0, 0, 0, 0}, {10, 1, 3, 2, 1, 1, 1, ieee, 0, 1}, {10, 1, 3, 2, 1, 1, 1, ieee, num.Away, 0},
+		{10, 1, 3, 2, 2, 1, 1, fn, num.Up, 1}, {10, 1, 3, 2, 0, 0, 1, fnuz, num.Down, 1},
+		{10, 1, 4, 0, 1, 0, 1, 0, geometric, 0},
+		{9, 1, 3, 0, 1, 1, 1, fn, num.Outward, 1}, {9, 1, 2, 3, 2, 1, 0, 0, num.Floor, 0},
 		{10, 1, 4, 3, 3, 1, 1, 0, within, 0}, {10, 1, 3, 3, 1, 1, 0, 0, within, 0}, // those of short runs
 		{9, 1, 3, 2, 0, 1, 1, 0, 0, 0}, {7, 0, 3, 0, -1, 0, 1, 0, 0, 0}, {10, 1, 2, 3, 1, 1, 1, 0, 0, 0},
-		{9, 0, 2, 2, 0, 1, 0, 0, 0, 0}, {8, 1, 1, 4, 2, 1, 0, 0, 0, 0}, {9, 0, 3, 2, 0, 0, 1, fnuz, HalfZero, 0},
-		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, Outward, 0},
+		{9, 0, 2, 2, 0, 1, 0, 0, 0, 0}, {8, 1, 1, 4, 2, 1, 0, 0, 0, 0}, {9, 0, 3, 2, 0, 0, 1, fnuz, num.HalfZero, 0},
+		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, num.Outward, 0},
 		{8, 1, 3, 0, 1, 0, 1, 0, within, 0}, {9, 1, 2, 2, 3, 1, 0, 0, within, 0},
 	}
-	for round := range Outward + 1 {
+	for round := range num.Outward + 1 {
 		cases = append(cases, encoder{9, 1, 3, 2, 2, 1, 1, fn, round, 0}, encoder{9, 1, 2, 3, 2, 1, 0, 0, round, 0})
 	}
 	for _, c := range cases[:tools.Sample(16, len(cases))] {

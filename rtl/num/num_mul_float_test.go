@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package num
+package num_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/rtl"
+	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
 )
 
@@ -27,7 +28,7 @@ func (f factor) value(v *big.Int) *big.Int {
 	if f.e == 0 {
 		return v
 	}
-	return big.NewInt(FloatValue(v.Int64(), f.w, f.e, f.nan))
+	return big.NewInt(num.FloatValue(v.Int64(), f.w, f.e, f.nan))
 }
 
 // factors are pairs of operands: codes both, codes and integers with and without sign, and powers of two.

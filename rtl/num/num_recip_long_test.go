@@ -2,7 +2,7 @@
 
 //go:build long
 
-package num
+package num_test
 
 import (
 	"testing"

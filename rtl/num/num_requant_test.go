@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package num
+package num_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"lathe/internal/tools"
 	"lathe/rtl"
+	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
 	"lathe/sim"
 )
@@ -86,9 +87,9 @@ func compare(t *testing.T, points []point, width int, values []int64, stream []b
 	t.Helper()
 	for i, word := range sim.UnpackBig(stream, 1, width, false) {
 		for _, p := range points {
-			in := Fit(big.NewInt(values[i]), p.inWidth, p.inSigned, Wrap)
-			want := Fit(p.model(in), p.outWidth, false, Wrap)
-			got := Fit(word, p.outWidth, false, Wrap)
+			in := num.Fit(big.NewInt(values[i]), p.inWidth, p.inSigned, num.Wrap)
+			want := num.Fit(p.model(in), p.outWidth, false, num.Wrap)
+			got := num.Fit(word, p.outWidth, false, num.Wrap)
 			if got.Cmp(want) != 0 {
 				t.Fatalf("%s: in %s gives code %s, not %s", p.params, in, got, want)
 			}
@@ -105,23 +106,23 @@ func flag(b bool) int {
 }
 
 // limited is c at a width; a rule beyond Wrap becomes limits at three quarters of the codes, from zero or its negative.
-func limited(c Cast, width int) Cast {
-	if c.Width = width; c.Over > Wrap {
+func limited(c num.Cast, width int) num.Cast {
+	if c.Width = width; c.Over > num.Wrap {
 		top := 1<<min(width-flag(c.Signed), 29) - 2
-		around := c.Signed && c.Over == Wrap+2
-		if c.Over = Saturate; top > 0 {
-			c.Over = Wrap + 1 + 2*max(1, top*3/4) + flag(around)
+		around := c.Signed && c.Over == num.Wrap+2
+		if c.Over = num.Saturate; top > 0 {
+			c.Over = num.Wrap + 1 + 2*max(1, top*3/4) + flag(around)
 		}
 	}
 	return c
 }
 
 // modes calls f with every rounding, overflow and signedness, for limited.
-func modes(f func(c Cast, inSigned bool)) {
-	for round := Even; round <= Outward; round++ {
-		for over := Saturate; over <= Wrap+2; over++ {
+func modes(f func(c num.Cast, inSigned bool)) {
+	for round := num.Even; round <= num.Outward; round++ {
+		for over := num.Saturate; over <= num.Wrap+2; over++ {
 			for sign := range 4 {
-				f(Cast{Round: round, Over: over, Signed: sign&1 != 0}, sign&2 != 0)
+				f(num.Cast{Round: round, Over: over, Signed: sign&1 != 0}, sign&2 != 0)
 			}
 		}
 	}
@@ -132,7 +133,7 @@ func TestRequantModes(t *testing.T) {
 	shapes := []struct{ in, shift, out int }{{10, 4, 5}, {8, 1, 6}, {9, 0, 9}, {6, 6, 3}, {5, 9, 4}, {4, -3, 6}, {1, 1, 1},
 		{7, 5, 1}, {10, 3, 12}, {3, 4, 2}, {10, 9, 3}}
 	var points []point
-	modes(func(c Cast, inSigned bool) {
+	modes(func(c num.Cast, inSigned bool) {
 		for i := range 7 {
 			s := shapes[(len(points)+i/5)%len(shapes)]
 			c := limited(c, s.out)
@@ -149,7 +150,7 @@ func TestRequantModes(t *testing.T) {
 func TestRequantWide(t *testing.T) {
 	for i, s := range []struct{ in, shift, out int }{{100, 37, 20}, {64, 33, 40}, {33, -40, 70}, {90, 95, 8},
 		{40, 12, 12}} {
-		c := limited(Cast{Shift: s.shift, Signed: i%2 == 0, Round: i % 9, Over: (i + 2) % 5}, s.out)
+		c := limited(num.Cast{Shift: s.shift, Signed: i%2 == 0, Round: i % 9, Over: (i + 2) % 5}, s.out)
 		rtltest.Run(t, rtltest.Bench{
 			Module: "num_requant",
 			Params: []rtl.Param{rtltest.P("IN_W", s.in), rtltest.P("SHIFT", s.shift), rtltest.P("OUT_W", s.out),
@@ -177,7 +178,7 @@ func TestRequantDefinition(t *testing.T) {
 		want := [9]int64{(v + half - 1 + v>>n&1) >> n, (v + half - neg) >> n, (v + half) >> n, (v + half - 1) >> n,
 			(v + half - (1 - neg)) >> n, v >> n, (v + 2*half - 1) >> n, (v + neg*(2*half-1)) >> n, (v + pos*(2*half-1)) >> n}
 		for round, w := range want {
-			if got := Quotient(big.NewInt(v), big.NewInt(2*half), round); got.Int64() != w {
+			if got := num.Quotient(big.NewInt(v), big.NewInt(2*half), round); got.Int64() != w {
 				t.Fatalf("round %d of %d / %d is %s, not %d", round, v, 2*half, got, w)
 			}
 		}
@@ -195,7 +196,7 @@ func TestRequantBroken(t *testing.T) {
 	if bytes.Equal(bad, good[0].Data) {
 		t.Fatal("the line to break is gone")
 	}
-	c := Cast{Shift: 4, Width: 8, Signed: true}
+	c := num.Cast{Shift: 4, Width: 8, Signed: true}
 	err = rtltest.Bench{
 		Module: "num_requant", Files: []rtl.File{{Name: "num_requant.sv", Data: bad}}, Pipeline: true,
 		In:       []rtltest.Port{{Name: "in", Signed: true}},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package num
+package num_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"lathe/internal/tools"
 	"lathe/rtl"
+	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
 )
 
@@ -19,7 +20,7 @@ func TestOffsetModes(t *testing.T) {
 	shapes := []struct{ in, shift, out, zero int }{{10, 4, 5, 3}, {8, 1, 6, -20}, {9, 0, 9, 200}, {6, 6, 3, -1},
 		{5, 9, 4, 7}, {4, -3, 6, 11}, {1, 1, 1, 1}, {7, 2, 8, 128}, {10, 3, 4, -128}}
 	var points []point
-	modes(func(c Cast, inSigned bool) {
+	modes(func(c num.Cast, inSigned bool) {
 		if !inSigned {
 			return
 		}
@@ -37,7 +38,7 @@ func TestOffsetModes(t *testing.T) {
 }
 
 // rescaleBench multiplies by m, which stands still, as it does in a channel.
-func rescaleBench(in, mW int, m int64, c Cast, zero int, more ...rtl.Param) rtltest.Bench {
+func rescaleBench(in, mW int, m int64, c num.Cast, zero int, more ...rtl.Param) rtltest.Bench {
 	p := rtltest.P
 	return rtltest.Bench{
 		Module: "num_rescale", Pipeline: true,
@@ -65,7 +66,7 @@ func TestRescale(t *testing.T) {
 		{12, 17, 1<<17 - 1, 20, 10, 3}, {8, 1, 1, 2, 7, 1}, {16, 18, 1<<17 + 1, 24, 9, -9}, {33, 31, 0x7654321b, 62, 4, 0},
 		{10, 31, 0x55555555, 33, 8, 27}, {6, 34, 0x2aaaaaaab, 36, 5, -20},
 	} {
-		cast := Cast{Shift: c.shift, Width: c.width, Signed: i%2 == 0, Round: i % 9, Over: i % 3}
+		cast := num.Cast{Shift: c.shift, Width: c.width, Signed: i%2 == 0, Round: i % 9, Over: i % 3}
 		rtltest.Run(t, rescaleBench(c.in, c.mW, c.m, cast, c.zero))
 	}
 }
@@ -89,7 +90,7 @@ func TestRescaleBroken(t *testing.T) {
 		if !hit {
 			t.Fatalf("%q is gone", fault[0])
 		}
-		b := rescaleBench(20, 31, 0x7fffffff, Cast{Shift: 40, Width: 8, Signed: true}, 5)
+		b := rescaleBench(20, 31, 0x7fffffff, num.Cast{Shift: 40, Width: 8, Signed: true}, 5)
 		b.Files = files
 		if b.Check(context.Background(), tools.CacheDir(t)) == nil {
 			t.Errorf("the bench does not see %q", fault[1])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package num
+package num_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/tools"
 	"lathe/rtl"
+	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
 )
 
@@ -216,7 +217,7 @@ func TestDivConstModes(t *testing.T) {
 	shapes := []struct{ in, lshift, n, out int }{{10, 0, 9, 8}, {8, 2, 3, 9}, {10, -1, 25, 4}, {6, 0, 64, 3}, {9, 4, 7, 5},
 		{7, 0, 1, 7}, {5, -2, 100, 2}, {1, 0, 3, 1}, {8, 3, 2, 12}, {10, 6, 1023, 6}, {10, 0, 6, 8}, {8, 0, 12, 5}}
 	var points []point
-	modes(func(c Cast, inSigned bool) {
+	modes(func(c num.Cast, inSigned bool) {
 		for i := range 4 {
 			s := shapes[(len(points)+i/3)%len(shapes)]
 			c := limited(c, s.out)
@@ -234,7 +235,7 @@ func TestDivConstPipe(t *testing.T) {
 	for i, s := range []struct{ in, lshift, n, out, pipe int }{{16, 3, 49, 12, 1}, {8, 0, 16, 8, 1},
 		{40, 12, 12544, 44, 1},
 		{33, 0, 1000003, 16, 0}} {
-		c := Cast{Width: s.out, Signed: i%2 == 0, Round: 3 * i % 9, Over: i % 3}
+		c := num.Cast{Width: s.out, Signed: i%2 == 0, Round: 3 * i % 9, Over: i % 3}
 		pipeline(t, "num_div_const", params("IN_W", s.in, "LSHIFT", s.lshift, "N", s.n, "OUT_W", s.out, "OUT_SIGNED",
 			flag(c.Signed), "ROUND", c.Round, "OVER", c.Over, "PIPE", s.pipe),
 			[]rtltest.Port{{Name: "in", Signed: true}},

@@ -2,10 +2,11 @@
 
 //go:build long
 
-package num
+package num_test
 
 import (
 	"fmt"
+	"lathe/rtl/num"
 	"testing"
 )
 
@@ -19,7 +20,7 @@ func TestRequantProofs(t *testing.T) {
 			for modes := range 9 * 5 * 4 {
 				c := shape
 				c.round, c.over, c.signed, c.outSigned = modes%9, modes/9%5, modes/45%2, modes/90
-				c.over = limited(Cast{Signed: c.outSigned == 1, Over: c.over}, c.out).Over
+				c.over = limited(num.Cast{Signed: c.outSigned == 1, Over: c.over}, c.out).Over
 				requant(c).Prove(t)
 			}
 		})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package op
+package op_test
 
 import (
 	"math/big"

@@ -2,7 +2,7 @@
 
 //go:build long
 
-package op
+package op_test
 
 import (
 	"math"

@@ -2,7 +2,7 @@
 
 //go:build long
 
-package stream
+package stream_test
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stream
+package stream_test
 
 import (
 	"fmt"
