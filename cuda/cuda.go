@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cuda holds the kernel library: header-free CUDA C++, one function template a file, and reads from its text
+// Package cuda reads the kernel library: header-free CUDA C++, one function template a file. It takes from the text
 // what Go must know of it: parameters, arguments, threads, shared memory, register budget and the instructions that
 // must come out. Nothing about a kernel is listed twice. It prints translation units and starts nothing.
 package cuda
 
 import (
-	"embed"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
+	"lathe/cuda/kernels"
 	"lathe/internal/diag"
 )
 
-//go:embed *.cuh */*.cuh */*.cu
-var library embed.FS
+// library is the text of the kernels. It is a pointer into a package of its own, so that this one is compiled the same
+// whatever the text is: a change of a kernel compiles no more than these two again.
+var library = &kernels.Files
 
 // intrinsics is the file whose text stands before every other.
 const intrinsics = "intrinsics.cuh"
@@ -145,7 +146,7 @@ func Text(file string) (string, error) {
 	text, err := fs.ReadFile(library, file)
 	if err != nil {
 		return "", diag.New(diag.KernelHeader, file, "no such file in the kernel library").
-			WithHint("the header line `uses` names files below cuda/")
+			WithHint("the header line `uses` names files below cuda/kernels/")
 	}
 	return string(text), nil
 }

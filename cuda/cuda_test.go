@@ -86,14 +86,15 @@ func TestBrokenHeaders(t *testing.T) {
 		{"sm_90a", "sm_95", `archs: "sm_95" is unknown`},
 		{"WARPS > 4:", "WARPS >:", `header line sass: "WARPS >" is not an expression`},
 		{"\ntemplate", "\n#include <cuda.h>\ntemplate", "includes a file"},
-		{"num/mxint8.cuh", "num/nothing.cuh", "uses: unknown file cuda/num/nothing.cuh"},
+		{"num/mxint8.cuh", "num/nothing.cuh", "uses: unknown file cuda/kernels/num/nothing.cuh"},
 	} {
 		text := strings.Replace(sound, c[0], c[1], 1)
 		if text == sound {
 			t.Fatalf("%q is not there", c[0])
 		}
 		_, err := cuda.ReadTemplate("map/tiled.cu", text)
-		if said := fmt.Sprint(err); !strings.HasPrefix(said, "cuda/map/tiled.cu: L0931: ") || !strings.Contains(said, c[2]) ||
+		said := fmt.Sprint(err)
+		if !strings.HasPrefix(said, "cuda/kernels/map/tiled.cu: L0931: ") || !strings.Contains(said, c[2]) ||
 			strings.Count(said, "L0931") != 1 {
 			t.Errorf("%q for %q: %v", c[1], c[0], err)
 		}
@@ -124,7 +125,7 @@ func TestExpr(t *testing.T) {
 // TestLibrary reads every kernel, and prints each file once however many entries need it.
 func TestLibrary(t *testing.T) {
 	all, err := cuda.Templates()
-	files, _ := filepath.Glob("*/*.cu")
+	files, _ := filepath.Glob("kernels/*/*.cu")
 	if err != nil || len(all) == 0 || len(all) != len(files) {
 		t.Fatalf("%d templates in %d files, %v", len(all), len(files), err) // two of one name would hide one
 	}

@@ -31,7 +31,7 @@ func ReadTemplate(file, text string) (*Template, error) {
 	family, name, _ := strings.Cut(strings.TrimSuffix(file, ".cu"), "/")
 	t := &Template{Name: name, Family: family, text: text}
 	fail := func(format string, args ...any) (*Template, error) {
-		return nil, diag.New(diag.KernelHeader, "cuda/"+file, format, args...).WithHint(layout)
+		return nil, diag.New(diag.KernelHeader, "cuda/kernels/"+file, format, args...).WithHint(layout)
 	}
 	if include.MatchString(text) {
 		return fail("includes a file: name it in the header line `uses`")
@@ -40,7 +40,7 @@ func ReadTemplate(file, text string) (*Template, error) {
 	if len(heads) != 1 || heads[0][2] != name {
 		return fail("needs one `template <...> __device__ __forceinline__ void %s(...) {`", name)
 	}
-	if errs := t.header(text, "cuda/"+file); len(errs) > 0 {
+	if errs := t.header(text, "cuda/kernels/"+file); len(errs) > 0 {
 		return nil, errs.Err()
 	}
 	if bad := t.params(heads[0][1]); bad != "" {
@@ -51,7 +51,7 @@ func ReadTemplate(file, text string) (*Template, error) {
 	}
 	for _, used := range t.Uses {
 		if _, err := Text(used); err != nil {
-			return fail("uses: unknown file cuda/%s", used)
+			return fail("uses: unknown file cuda/kernels/%s", used)
 		}
 	}
 	for _, a := range t.Archs {

@@ -90,7 +90,7 @@ func TestProject(t *testing.T) {
 	}
 	for _, c := range []struct{ file, with, without string }{
 		{"rtl/stream/stream_skid.sv", "rtl rtl/stream internal/driver/proof internal/cli", "cuda/ptx ir/hlo"},
-		{"cuda/map/quantize.cu", "cuda cuda/map emit/cuda", "cuda/ptx rtl/cmvm"},
+		{"cuda/kernels/map/quantize.cu", "cuda/kernels cuda cuda/map emit/cuda", "cuda/ptx rtl/cmvm"},
 		{"examples/digits-cnn/inputs.npz", "internal/driver/proof internal/driver internal/cli", "rtl/stream cuda/map"},
 		{"docs/evidence/uses.jsonl", "internal/evidence internal/driver/proof", "internal/driver ir"},
 		{"internal/cli/testdata/verify.txtar", "internal/cli", "internal/driver"},
