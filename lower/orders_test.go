@@ -62,7 +62,7 @@ func TestRunOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(float.Admission) + len(float.Pipeline) + len(quantize.Pipeline) - 1
-	if len(dumped) != last+1 || dumped[0] != "refuse_values" || dumped[last] != "measure_error" {
+	if len(dumped) != last+1 || dumped[0] != "compute_constants" || dumped[last] != "measure_error" {
 		t.Errorf("dumped %v", dumped)
 	}
 	if r.Passes[0].Time != time.Second || r.Passes[0].Verified {

@@ -12,7 +12,6 @@ import (
 	"lathe/cuda"
 	"lathe/emit/cuda/generic"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/group"
@@ -62,10 +61,6 @@ func (o Options) Target() (cuda.Target, error) {
 // its operations have no kernels, L0946 for values that no buffer holds, L0948 for a large sum without a kernel of the
 // library, unless AllowSlow. Also L0934 for an unknown architecture.
 func Emit(g *ir.Graph, o Options) (*Design, error) {
-	g, err := ref.WithConstants(g)
-	if err != nil {
-		return nil, err
-	}
 	groups, err := group.Of(g)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/group"
@@ -20,9 +19,6 @@ func EmitSteps(first, step *ir.Graph, o Options) (*Design, error) {
 	}
 	var designs []*Design
 	for _, g := range []*ir.Graph{first, step} {
-		if g, err = ref.WithConstants(g); err != nil {
-			return nil, err
-		}
 		groups, err := group.Of(g)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 
 	"lathe/frontend"
 	"lathe/frontend/source"
-	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
 )
@@ -33,9 +32,6 @@ func part(t *testing.T, folder string, past, count int, inputs ...string) *ir.Gr
 	t.Helper()
 	choice := source.Transformer{Seq: count, Cache: true, Past: past, Inputs: inputs}
 	g, err := frontend.Load(filepath.Join("testdata", folder), source.Options{Transformer: choice})
-	if err == nil {
-		g, err = driver.Evaluable(g)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,9 +150,6 @@ func room(t *testing.T, folder string, count int) *ir.Graph {
 	t.Helper()
 	choice := source.Transformer{Seq: count, Room: tokens}
 	g, err := frontend.Load(filepath.Join("testdata", folder), source.Options{Transformer: choice})
-	if err == nil {
-		g, err = driver.Evaluable(g)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

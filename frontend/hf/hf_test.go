@@ -84,9 +84,6 @@ func (c testCase) options() source.Options {
 func (c testCase) graph(t *testing.T) *ir.Graph {
 	t.Helper()
 	g, err := frontend.Load(filepath.Join("testdata", c.folder), c.options())
-	if err == nil {
-		g, err = driver.Evaluable(g)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

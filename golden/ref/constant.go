@@ -31,7 +31,7 @@ func Constant(n *ir.Node) (*ir.Tensor, error) {
 func Constants(g *ir.Graph) (map[*ir.Node]*ir.Node, error) {
 	known := map[*ir.Node]*ir.Node{}
 	for _, n := range g.Nodes {
-		if _, blocks := n.Type.BlockFormat(); blocks || len(n.Args) == 0 {
+		if !evaluates(n) {
 			continue
 		}
 		m := Reading(n, known)
@@ -67,19 +67,33 @@ func Reading(n *ir.Node, known map[*ir.Node]*ir.Node) *ir.Node {
 	return &m
 }
 
-// WithConstants is g with the nodes that Constants evaluates replaced by constants: a copy, or g itself where there are
-// none.
-func WithConstants(g *ir.Graph) (*ir.Graph, error) {
+// Compute makes constants of the nodes of g that read nothing but constants, in place and under their names. Blocks are
+// not evaluated. It establishes what Uncomputed checks, and leaves no dead nodes.
+func Compute(g *ir.Graph) error {
 	known, err := Constants(g)
-	if err != nil || len(known) == 0 {
-		return g, err
+	if err != nil {
+		return err
 	}
-	out := g.Clone()
-	for i, n := range g.Nodes {
-		if c := known[n]; c != nil {
-			m := out.Nodes[i]
-			m.Op, m.Args, m.Attrs = c.Op, nil, c.Attrs
+	for n, c := range known {
+		n.Op, n.Args, n.Attrs = c.Op, nil, c.Attrs
+	}
+	g.DropDead()
+	return nil
+}
+
+// Uncomputed is the first node of g that reads nothing but constants; nil where constants are computed: the invariant
+// of docs/architecture.md. Blocks do not count.
+func Uncomputed(g *ir.Graph) *ir.Node {
+	for _, n := range g.Nodes {
+		if evaluates(n) && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() }) {
+			return n
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// evaluates says that n is computed from others, and gives no blocks.
+func evaluates(n *ir.Node) bool {
+	_, blocks := n.Type.BlockFormat()
+	return !blocks && len(n.Args) > 0
 }

@@ -155,11 +155,7 @@ func (t *Study) measureOn(ctx context.Context, d Data) error {
 	if err != nil {
 		return err
 	}
-	float, err := driver.Evaluable(t.graph)
-	if err != nil {
-		return err
-	}
-	samples, _, err := driver.Samples(float, file)
+	samples, _, err := driver.Samples(t.graph, file)
 	if err != nil {
 		return err
 	}
@@ -168,7 +164,7 @@ func (t *Study) measureOn(ctx context.Context, d Data) error {
 		if labels, err = driver.Labels(d.Labels); err != nil {
 			return err
 		}
-		if err := driver.CheckLabels(d.Labels, labels, len(samples), float); err != nil {
+		if err := driver.CheckLabels(d.Labels, labels, len(samples), t.graph); err != nil {
 			return err
 		}
 		t.On.Labels = filepath.Base(d.Labels)
@@ -182,7 +178,7 @@ func (t *Study) measureOn(ctx context.Context, d Data) error {
 	if t.known, err = driver.Know(ctx, t.graph, file, use, labels); err != nil {
 		return err
 	}
-	if t.Accuracy, err = accuracy(float, t.known); err != nil || len(held) == 0 {
+	if t.Accuracy, err = accuracy(t.graph, t.known); err != nil || len(held) == 0 {
 		return err
 	}
 	if t.source.Calibrate == d.Inputs {
@@ -191,7 +187,7 @@ func (t *Study) measureOn(ctx context.Context, d Data) error {
 	if t.held, err = driver.Know(ctx, t.graph, file, held, labels); err != nil {
 		return err
 	}
-	t.HeldAccuracy, err = accuracy(float, t.held)
+	t.HeldAccuracy, err = accuracy(t.graph, t.held)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/bench"
@@ -110,7 +111,7 @@ func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s d
 	}
 	var passes [2]*passFacts
 	for i, unfused := range []bool{false, true} {
-		computed, report, err := driver.Kernels(ctx, g, p, kernels.Options{Options: s.Passes, Unfused: unfused,
+		computed, report, err := lower.Kernels(ctx, g, p, kernels.Options{Options: s.Passes, Unfused: unfused,
 			Target: target})
 		if err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"lathe/emit/cuda"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/lower/kernels/fuse"
 	"lathe/sim/nvrtc"
@@ -95,7 +96,7 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision kernels.Pr
 // grouped is the graph that kernels compute, with the borders between them; it prints what the passes report.
 func (a *App) grouped(ctx context.Context, g *ir.Graph, precision kernels.Precision, o kernels.Options) (*ir.Graph,
 	[]fuse.Border, error) {
-	g, report, err := driver.Kernels(ctx, g, precision, o)
+	g, report, err := lower.Kernels(ctx, g, precision, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -201,7 +201,7 @@ func (a *App) computed(ctx context.Context, g *ir.Graph, r runFlags, o pass.Opti
 		g, _, err := a.grouped(ctx, g, r.precision, kernels.Options{Options: o})
 		return g, err
 	}
-	return driver.Evaluable(g)
+	return g, nil
 }
 
 func (a *App) engine(ctx context.Context, p *progress, r runFlags, g *ir.Graph, hw *driver.Hardware,

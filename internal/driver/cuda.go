@@ -16,22 +16,9 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/workers"
 	"lathe/ir"
-	"lathe/lower"
-	"lathe/lower/kernels"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
-
-// Kernels is the graph that kernels of a float or quantized graph compute, a float one in precision p: see
-// lower.Kernels.
-func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o kernels.Options) (*ir.Graph, *kernels.Report,
-	error) {
-	g, err := Evaluable(g)
-	if err != nil {
-		return nil, nil, err
-	}
-	return lower.Kernels(ctx, g, p, o)
-}
 
 // compilers is how many compilations run at once: each takes about 100 MB.
 const compilers = 2

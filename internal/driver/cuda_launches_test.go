@@ -12,6 +12,7 @@ import (
 	"lathe/emit/cuda"
 	"lathe/internal/driver"
 	"lathe/ir/format"
+	"lathe/lower"
 	"lathe/lower/kernels"
 )
 
@@ -42,7 +43,7 @@ func TestLaunches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, _, err = driver.Kernels(t.Context(), g, kernels.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
+			g, _, err = lower.Kernels(t.Context(), g, kernels.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
 				kernels.Options{})
 			if err != nil {
 				t.Fatal(err)

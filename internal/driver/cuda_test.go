@@ -18,6 +18,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
@@ -70,7 +71,7 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
-	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), kernels.Precision{},
+	g, _, err := lower.Kernels(t.Context(), kernelGraph(t, m, folder), kernels.Precision{},
 		kernels.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +231,7 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		g, _, err := driver.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
+		g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

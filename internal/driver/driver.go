@@ -116,16 +116,6 @@ func (s Source) Recognize(ctx context.Context, g *ir.Graph) (*ir.Graph, *float.R
 	return float.Recognize(ctx, g, o)
 }
 
-// Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large
-// weights that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
-func Evaluable(g *ir.Graph) (*ir.Graph, error) {
-	c := g.Clone()
-	if err := pass.Constants(c); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
 // ReadPlan reads the plan, or returns the default one, under the settings.
 func (s Source) ReadPlan() (*plan.Plan, error) {
 	if s.Plan == "" {

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/lower/plan"
 	"lathe/sim/gpu"
@@ -51,7 +52,7 @@ func withKernels(t testing.TB, e driver.Engines) driver.Engines {
 		t.Fatal(err)
 	}
 	e.CUDA = func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := driver.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
+		g, _, err := lower.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
 		if err != nil {
 			return nil, err
 		}

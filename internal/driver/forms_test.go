@@ -82,9 +82,6 @@ func formOutputs(t *testing.T, path string, tokens int, inputs *npz.File) []npz.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err = driver.Evaluable(g); err != nil {
-		t.Fatal(err)
-	}
 	samples, batch, err := driver.Samples(g, inputs)
 	if err != nil {
 		t.Fatal(err)

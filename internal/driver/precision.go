@@ -94,18 +94,14 @@ type Known struct {
 // Know evaluates the float graph g on the samples of a file at some places; labels are those of the whole file, or nil.
 func Know(ctx context.Context, g *ir.Graph, file *npz.File, use []int, labels [][]int64) (*Known, error) {
 	k := &Known{Float: g, File: file, Use: use}
-	float, err := Evaluable(g)
-	if err != nil {
-		return nil, err
-	}
-	samples, _, err := Samples(float, file)
+	samples, _, err := Samples(g, file)
 	if err != nil {
 		return nil, err
 	}
 	if labels != nil {
 		k.Labels = Pick(labels, use)
 	}
-	k.Want, err = Evaluate(ctx, float, Pick(samples, use))
+	k.Want, err = Evaluate(ctx, g, Pick(samples, use))
 	return k, err
 }
 

@@ -28,11 +28,7 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 		return nil
 	}
 	j.Progress.report("float model", 0, len(j.Floats))
-	float, err := Evaluable(j.HW.Float)
-	if err != nil {
-		return err
-	}
-	floats, err := Evaluate(ctx, float, j.Floats)
+	floats, err := Evaluate(ctx, j.HW.Float, j.Floats)
 	if err != nil {
 		return err
 	}
@@ -182,11 +178,7 @@ func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Ac
 	if r.Quantized, err = of(q.Graph); err != nil || q.Float == nil {
 		return r, err
 	}
-	float, err := Evaluable(q.Float)
-	if err != nil {
-		return nil, err
-	}
-	right, err := of(float)
+	right, err := of(q.Float)
 	r.Float = &right
 	return r, err
 }

@@ -10,8 +10,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/lower/float/recognize"
-	"lathe/lower/float/simplify"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
@@ -76,24 +74,10 @@ func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, er
 // recognized is a copy of g, with the same outputs, in which softmax is whole where an exporter has decomposed it.
 func recognized(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	c := g.Clone()
-	if err := recognizeIn(c, recognize.Softmax); err != nil {
+	if err := recognizing("recognize_softmax").Apply(&State{}, c); err != nil {
 		return nil, err
 	}
 	return c, ctx.Err()
-}
-
-// recognizeIn finds the operations of some groups of patterns in g ahead of the pipeline.
-func recognizeIn(g *ir.Graph, groups ...recognize.Group) error {
-	for _, rewrite := range []func(*ir.Graph) error{pass.Constants, simplify.Identities, simplify.Spreads,
-		simplify.Common} {
-		if err := rewrite(g); err != nil {
-			return err
-		}
-	}
-	for _, group := range groups {
-		recognize.Run(g, group.Patterns)
-	}
-	return nil
 }
 
 // Units is a copy of a float graph, up to the step of lowering that makes attention, norms and lookups the operations
@@ -102,15 +86,20 @@ func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	if g.Stage != ir.StageFloat {
 		return g, nil
 	}
-	c := g.Clone()
-	if _, err := toValues(c); err != nil {
+	c, s := g.Clone(), &State{}
+	if slices.ContainsFunc(c.Nodes, computesWhole) { // masks and positions are found among computed constants
+		if err := Constants.Run(s, c); err != nil {
+			return nil, err
+		}
+	}
+	if err := toValues(s, c); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {
 		return c, nil // large models are spared the rest
 	}
 	r := NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, pass.Options{})
-	return c, pass.Run(r, &State{}, Pipeline.Upto("tokens_first"), c)
+	return c, pass.Run(r, s, slices.Concat(pass.Pipeline[*State]{Constants}, Pipeline.Upto("tokens_first")), c)
 }
 
 // ending is where hardware ends for one output.

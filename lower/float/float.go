@@ -31,7 +31,8 @@ type Report struct {
 // Simplify runs the passes that keep a graph float: the form that quantization starts from. g is not changed.
 func Simplify(ctx context.Context, g *ir.Graph, o pass.Options) (*ir.Graph, error) {
 	c := g.Clone()
-	return c, pass.Run(NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, o), &State{}, Pipeline, c)
+	r := NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, o)
+	return c, pass.Run(r, &State{}, slices.Concat(pass.Pipeline[*State]{Constants}, Pipeline), c)
 }
 
 // NewRunner runs passes over g on some of the samples that are known, else on random ones, in the ranges that the plan

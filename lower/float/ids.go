@@ -12,25 +12,26 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
 	"lathe/lower/float/layout"
-	"lathe/lower/float/recognize"
 )
 
 // asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
-// of keys, and ids become values. The notes tell what of inputs is taken for granted.
-func asLookups(g *ir.Graph) (notes []string, err error) {
+// of keys, and ids become values. The notes of the state tell what of inputs is taken for granted.
+func asLookups(s *State, g *ir.Graph) error {
 	if slices.ContainsFunc(g.Nodes, computesWhole) {
-		notes = withoutPadding(g)
+		if err := withoutPadding(s, g); err != nil {
+			return err
+		}
 	}
 	if slices.ContainsFunc(g.Nodes, computesWhole) { // perhaps masks, of attention that an exporter has decomposed
-		if err := recognizeIn(g, recognize.Softmax, recognize.Attention); err != nil {
-			return nil, err
+		if err := recognizing("recognize_softmax", "recognize_attention").Apply(&State{}, g); err != nil {
+			return err
 		}
 	}
 	if err := layout.TokensFirst(g); err != nil {
-		return nil, err
+		return err
 	}
 	asIds(g)
-	return notes, nil
+	return nil
 }
 
 // computesWhole says that n computes whole numbers or truth values that are no constants.

@@ -10,6 +10,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/lower/pass"
+	"lathe/lower/plan"
 )
 
 // Frames of changing length. In the graph a mask of keys says how many tokens a frame has: as many ones, then zeros.
@@ -25,14 +26,9 @@ func WithLengths(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		return g, nil
 	}
 	c := g.Clone()
-	if err := refuseWhole(c); err != nil {
-		return nil, err
-	}
-	if _, err := toValues(c); err != nil {
-		return nil, err
-	}
-	c, err := Simplify(ctx, c, pass.Options{})
-	if err != nil {
+	p := slices.Concat(pass.Pipeline[*State]{Constants}, Admission.From("ids_to_values"), Pipeline)
+	r := NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, pass.Options{})
+	if err := pass.Run(r, &State{}, p, c); err != nil {
 		return nil, err
 	}
 	var mask *ir.Node

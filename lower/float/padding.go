@@ -17,8 +17,9 @@ import (
 // other. Hardware has positions as constants, which they are as long as no id is padding.
 
 // withoutPadding makes constants of the comparisons of ids with the number of padding whose running sums a graph looks
-// rows up by: the ids are none from now on, which their input says. The notes tell so.
-func withoutPadding(g *ir.Graph) (notes []string) {
+// rows up by: the ids are none from now on, which their input says. The notes of the state tell so.
+func withoutPadding(s *State, g *ir.Graph) error {
+	var notes []string
 	users := g.Users()
 	for _, n := range slices.Clone(g.Nodes) {
 		in, pad, ok := comparesIds(n)
@@ -39,10 +40,11 @@ func withoutPadding(g *ir.Graph) (notes []string) {
 		}
 		in.Attrs = &a
 	}
-	if notes != nil {
-		g.DropDead()
+	s.Notes = append(s.Notes, notes...)
+	if notes == nil {
+		return nil
 	}
-	return notes
+	return ref.Compute(g) // the running sums, too
 }
 
 // comparesIds says that n tells the elements of an input of whole numbers that are one number, pad, from all others.

@@ -5,6 +5,7 @@
 package float
 
 import (
+	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/lower/float/layout"
 	"lathe/lower/float/recognize"
@@ -15,22 +16,23 @@ import (
 // rounding bounds the error of rewrites that are equal in real arithmetic and compute in float32.
 const rounding = 1e-4
 
+// Constants is the pass that computes constants, the first of each way through this package: no pass behind it leaves a
+// node that reads nothing but constants (docs/architecture.md), and --check-passes holds them to it.
+var Constants = pass.New("compute_constants", "computes nodes whose arguments are all constants", pass.Exact, 0,
+	only(ref.Compute))
+
 // Admission makes an imported graph one that quantization takes, or refuses it.
 var Admission = pass.Pipeline[*State]{
+	Constants,
 	pass.New("refuse_values", "names all weights and factors that depend on inputs", pass.Annotate, 0, only(refuseValues)),
+	pass.New("ids_to_values", "ids that look rows up, positions, and what moves them become values, which have formats",
+		pass.Lossy, 0, toValues),
 	pass.New("refuse_whole", "names all operations without hardware, where whole numbers are computed with",
 		pass.Annotate, 0, only(refuseWhole)),
-	pass.New("ids_to_values", "ids that look rows up, positions, and what moves them become values, which have formats",
-		pass.Lossy, 0, func(s *State, g *ir.Graph) error {
-			notes, err := toValues(g)
-			s.Notes = append(s.Notes, notes...)
-			return err
-		}),
 }
 
-// Pipeline simplifies an imported graph and makes it channels-last.
+// Pipeline simplifies a graph whose constants are computed and makes it channels-last.
 var Pipeline = pass.Pipeline[*State]{
-	pass.New("compute_constants", "computes nodes whose arguments are all constants", pass.Exact, 0, only(pass.Constants)),
 	pass.New("drop_identity", "removes nodes that return their argument", pass.Exact, 0, only(simplify.Identities)),
 	pass.New("constant_to_clip", "the minimum or maximum with one number becomes clip", pass.Exact, 0,
 		only(simplify.Bounds)),
@@ -99,7 +101,6 @@ var RecognizeOrders = []pass.Order{
 	pass.First("recognize_norms", "recognize_linear", "the summand after a norm is its bias"),
 	pass.First("recognize_linear", "recognize_rotary", "queries and keys come from linear layers"),
 	pass.First("recognize_rotary", "recognize_attention", "the scale of queries and keys stands after the embedding"),
-	pass.First("recognize_linear", "absorb_weights", "weights of products are transposed"),
-	pass.First("absorb_weights", "share_weights", "patterns turn and cut one constant for several readers"),
+	pass.First("recognize_linear", "share_weights", "patterns turn and cut one constant for several readers"),
 	pass.First("recognize_attention", "join_reshape", "heads are grouped otherwise around attention"),
 }

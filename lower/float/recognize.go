@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/lower/float/recognize"
 	"lathe/lower/float/simplify"
@@ -15,14 +16,13 @@ import (
 
 // Recognizing makes operations whole that exporters have decomposed. The graph stays float.
 var Recognizing = slices.Concat(pass.Pipeline[*State]{
-	pass.New("compute_constants", "computes nodes whose arguments are all constants", pass.Exact, 0, only(pass.Constants)),
+	Constants,
 	pass.New("drop_identity", "removes nodes that return their argument", pass.Exact, 0, only(simplify.Identities)),
 	pass.New("sink_reshape",
 		"reshapes by axes of one element move after element-wise operations, which broadcast by themselves",
 		pass.Exact, 0, only(simplify.Spreads)),
 	pass.New("share_common", "nodes that compute the same value become one", pass.Exact, 0, only(simplify.Common)),
 }, recognizers(), pass.Pipeline[*State]{
-	pass.New("absorb_weights", "computes the constants that patterns turned or cut", pass.Exact, 0, only(pass.Constants)),
 	pass.New("share_weights", "constants that are the same become one", pass.Exact, 0, only(simplify.Common)),
 	pass.New("join_reshape", "reshapes in a row become one", pass.Exact, 0, only(simplify.Reshapes)),
 })
@@ -35,10 +35,16 @@ func recognizers() (p pass.Pipeline[*State]) {
 	return p
 }
 
+// recognizing is what makes operations of the named passes whole, ahead of all else: the passes of Recognizing in front
+// of the patterns, then those.
+func recognizing(names ...string) pass.Pipeline[*State] {
+	return slices.Concat(Recognizing.Before("recognize_functions"), Recognizing.Named(names))
+}
+
 func recognizer(group recognize.Group) func(*State, *ir.Graph) error {
 	return func(s *State, g *ir.Graph) error {
 		s.Recognized = append(s.Recognized, recognize.Run(g, group.Patterns)...)
-		return nil
+		return ref.Compute(g) // weights that patterns turned or cut
 	}
 }
 

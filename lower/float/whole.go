@@ -13,7 +13,6 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/op/move"
 	"lathe/ir/op/whole"
-	"lathe/lower/pass"
 )
 
 // positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those.
@@ -92,23 +91,16 @@ type kind struct {
 	whole bool // it has hardware, but not for whole numbers
 }
 
-// toValues makes values of positions and ids, where hardware looks rows up by them. The notes tell what of inputs is
-// taken for granted.
-func toValues(g *ir.Graph) (notes []string, err error) {
+// toValues makes values of positions and ids, where hardware looks rows up by them. The notes of the state tell what of
+// inputs is taken for granted.
+func toValues(s *State, g *ir.Graph) error {
 	positionsToValues(g)
-	return asLookups(g)
+	return asLookups(s, g)
 }
 
 // refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
 // numbers are among their values. Error L0337.
-func refuseWhole(imported *ir.Graph) error {
-	g := imported.Clone()
-	if _, err := toValues(g); err != nil {
-		return err
-	}
-	if err := pass.Constants(g); err != nil {
-		return err
-	}
+func refuseWhole(g *ir.Graph) error {
 	var kinds []kind
 	nodes, whole := 0, false
 	refused := map[*ir.Node]bool{}

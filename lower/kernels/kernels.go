@@ -53,10 +53,10 @@ type stage struct {
 
 // Run prepares a float or quantized graph for a GPU: in float graphs operations that an exporter has decomposed are
 // whole again, as they round once, networks of images are in the form that quantization starts from, channels last, and
-// values have precision p; then nodes are grouped, each group a kernel where that can be, and HW.Group names them,
+// values have the precision; then nodes are grouped, each group a kernel where that can be, and HW.Group names them,
 // unless o leaves them alone. g is not changed, and every engine computes what is returned. The report holds the
 // borders between groups, and what was recognized.
-func Run(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Graph, *Report, error) {
+func Run(ctx context.Context, g *ir.Graph, precision Precision, o Options) (*ir.Graph, *Report, error) {
 	c, report := g.Clone(), &Report{}
 	if g.Stage == ir.StageFloat {
 		var err error
@@ -65,25 +65,26 @@ func Run(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Graph, *
 			return nil, nil, err
 		}
 		report.Report, report.Recognized = found.Report, found.Recognized
-		if p.Halved() && ofImages(c) {
+		if precision.Halved() && ofImages(c) {
 			s := &float.State{Recognized: report.Recognized}
 			if err := pass.Run(newRunner(ctx, c, report, o.Options), s, float.Pipeline, c); err != nil {
 				return nil, nil, err
 			}
 			report.Recognized = s.Recognized
 		}
-		if c, err = p.Apply(c); err != nil {
+		if c, err = precision.Apply(c); err != nil {
 			return nil, nil, err
 		}
-	}
-	if o.Unfused {
-		return c, report, nil
 	}
 	target, err := o.target()
 	if err != nil {
 		return nil, nil, err
 	}
-	err = pass.Run(newRunner(ctx, c, report, o.Options), &stage{report, target}, Pipeline, c)
+	p := Pipeline
+	if o.Unfused {
+		p = Pipeline.Upto(float.Constants.Name)
+	}
+	err = pass.Run(newRunner(ctx, c, report, o.Options), &stage{report, target}, p, c)
 	return c, report, err
 }
 

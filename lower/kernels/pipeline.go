@@ -3,7 +3,9 @@
 package kernels
 
 import (
+	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/lower/float"
 	"lathe/lower/float/simplify"
 	"lathe/lower/kernels/fuse"
 	"lathe/lower/pass"
@@ -11,6 +13,7 @@ import (
 
 // Pipeline decides what a GPU computes together.
 var Pipeline = pass.Pipeline[*stage]{
+	{Promise: float.Constants.Promise, Run: only(ref.Compute)}, // of graphs that were saved quantized
 	pass.New("write_out_time", "layers with a state become their steps, one after the other, which have kernels",
 		pass.Exact, 0, only(simplify.Steps)),
 	pass.New("join_linear", "linear layers on the same data, queries, keys and values, become one", pass.Exact, 0,
@@ -28,6 +31,7 @@ var Pipeline = pass.Pipeline[*stage]{
 
 // Orders are the reasons for the order of Pipeline.
 var Orders = []pass.Order{
+	pass.First("compute_constants", "group_kernels", "a kernel computes what inputs decide"),
 	pass.First("write_out_time", "group_kernels", "products and functions of a step are groups of their own"),
 	pass.First("join_linear", "join_rotary", "queries and keys are columns of one value where one layer computes both"),
 	pass.First("join_rotary", "group_kernels", "what is joined is one anchor"),

@@ -54,6 +54,16 @@ func Only[S any](f func(*ir.Graph) error) func(S, *ir.Graph) error {
 // Pipeline is a list of passes, run in order.
 type Pipeline[S any] []Pass[S]
 
+// Apply runs the passes in order, unchecked: as one step of another pass.
+func (p Pipeline[S]) Apply(s S, g *ir.Graph) error {
+	for _, pass := range p {
+		if err := pass.Run(s, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Promises are those of its passes, in order.
 func (p Pipeline[S]) Promises() (list []Promise) {
 	for _, pass := range p {

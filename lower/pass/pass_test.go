@@ -10,12 +10,23 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/move"
 	"lathe/lower/float"
 	"lathe/lower/float/simplify"
 	"lathe/lower/lowertest"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
+
+// turn leaves a node that reads nothing but constants.
+func turn(_ *pass.Report, g *ir.Graph) error {
+	fc := g.Find("fc1")
+	w := fc.Args[1]
+	same := &ir.Node{Name: "same", Op: move.Identity, Args: []*ir.Node{w}, Type: w.Type}
+	g.InsertBefore(fc, same)
+	fc.Args[1] = same
+	return nil
+}
 
 // TestManagerNamesThePass runs passes that break their promises: the manager must find each and name it.
 func TestManagerNamesThePass(t *testing.T) {
@@ -59,6 +70,7 @@ func TestManagerNamesThePass(t *testing.T) {
 			g.Find("relu").Type = ir.Float(7)
 			return nil
 		}), "pass breaks leaves a graph that breaks the rules"},
+		{pass.New("turns", "", pass.Exact, 0, turn), `pass turns leaves node "same" to read nothing but constants`},
 	} {
 		g := lowertest.Network(t)
 		report := &pass.Report{}

@@ -15,7 +15,8 @@ import (
 
 // Options are about the running of passes, not about their result.
 type Options struct {
-	// Verify evaluates the graph before and after each pass and holds the pass to its Effect.
+	// Verify evaluates the graph before and after each pass and holds the pass to its Effect, and to the invariant that
+	// constants are computed (ref.Uncomputed), where it held before.
 	Verify bool
 	// DumpAfter, if not nil, gets the graph after every pass; it must not change it.
 	DumpAfter func(pass string, g *ir.Graph)
@@ -53,7 +54,7 @@ func (r *Runner) Context() context.Context { return r.ctx }
 // breaks the graph or its promise is an error L0405 that names it.
 func Run[S any](r *Runner, s S, p Pipeline[S], g *ir.Graph) error {
 	if r.Verify && r.before == nil {
-		out, err := r.baseline(g)
+		out, err := r.evaluate(g)
 		if err != nil {
 			return err
 		}
@@ -110,15 +111,9 @@ func broken(p Promise, g *ir.Graph, msg string, args ...any) *diag.Error {
 	return e.WithHint("this is a fault of Lathe: report the model, the plan and this message")
 }
 
-// baseline evaluates an imported graph; weights that nodes compute are computed first, as the engine needs constants.
-func (r *Runner) baseline(g *ir.Graph) ([]ref.Sample, error) {
-	c := ring.Unrolled(g.Clone(), nil)
-	if g.Stage == ir.StageFloat {
-		if err := Constants(c); err != nil {
-			return nil, err
-		}
-	}
-	return Outputs(r.ctx, c, r.samples)
+// evaluate is the outputs of a graph on the sample runs, with layers that share units written out.
+func (r *Runner) evaluate(g *ir.Graph) ([]ref.Sample, error) {
+	return Outputs(r.ctx, ring.Unrolled(g.Clone(), nil), r.samples)
 }
 
 // verify holds a pass to its effect, on the outputs of the sample runs.
@@ -128,7 +123,10 @@ func (r *Runner) verify(pass Promise, old, g *ir.Graph, report *Ran) error {
 			return broken(pass, g, "promises to annotate, but changes %s", diff)
 		}
 	}
-	after, err := r.baseline(g)
+	if n := ref.Uncomputed(g); n != nil && ref.Uncomputed(old) == nil {
+		return broken(pass, g, "leaves node %q to read nothing but constants, which were computed before it", n.Name)
+	}
+	after, err := r.evaluate(g)
 	if err != nil {
 		return broken(pass, g, "leaves a graph that does not run").WithNote("%v", err)
 	}

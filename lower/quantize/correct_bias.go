@@ -43,14 +43,8 @@ type biasCorrector struct {
 
 // layers corrects one layer after the other.
 func (c *biasCorrector) layers() error {
-	want, err := newWalk(c.state.runner.Context(), c.state.float, c.samples)
-	if err != nil {
-		return err
-	}
-	have, err := newWalk(c.state.runner.Context(), c.graph, c.samples)
-	if err != nil {
-		return err
-	}
+	want := newWalk(c.state.runner.Context(), c.state.float, c.samples)
+	have := newWalk(c.state.runner.Context(), c.graph, c.samples)
 	for _, n := range c.graph.Nodes {
 		m := c.state.float.Find(n.Name)
 		if m == nil || !biased(m) || !biased(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) ||

@@ -34,13 +34,8 @@ func roundWeights(s *stage, g *ir.Graph) error {
 	if gain == nil {
 		return err
 	}
-	r := rounder{state: s, graph: g, way: way}
-	if r.have, err = newWalk(s.runner.Context(), g, gain.samples); err != nil {
-		return err
-	}
-	if r.want, err = newWalk(s.runner.Context(), s.float, gain.samples); err != nil {
-		return err
-	}
+	r := rounder{state: s, graph: g, way: way, have: newWalk(s.runner.Context(), g, gain.samples),
+		want: newWalk(s.runner.Context(), s.float, gain.samples)}
 	done, left := 0, []string(nil)
 	for _, n := range g.Nodes {
 		m := s.float.Find(n.Name)

@@ -117,10 +117,7 @@ func TestWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := newWalk(t.Context(), g, samples[:2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := newWalk(t.Context(), g, samples[:2])
 		seen := 0
 		for _, m := range g.Nodes {
 			if !multiplies(m) {

@@ -22,24 +22,19 @@ type walk struct {
 	samples []ref.Sample
 	next    int // the node that is evaluated next
 	last    map[*ir.Node]int
-	known   map[*ir.Node]*ir.Node // constants that nodes of constants compute
 	// values holds those of nodes that somebody still reads, by sample.
 	values map[*ir.Node][]*ir.Tensor
 }
 
-func newWalk(ctx context.Context, g *ir.Graph, samples []ref.Sample) (*walk, error) {
-	known, err := ref.Constants(g)
-	if err != nil {
-		return nil, err
-	}
-	w := &walk{ctx: ctx, graph: g, samples: samples, known: known, last: map[*ir.Node]int{}}
+func newWalk(ctx context.Context, g *ir.Graph, samples []ref.Sample) *walk {
+	w := &walk{ctx: ctx, graph: g, samples: samples, last: map[*ir.Node]int{}}
 	for i, n := range g.Nodes {
 		for _, a := range n.Args {
 			w.last[a] = i
 		}
 	}
 	w.begin()
-	return w, nil
+	return w
 }
 
 // begin goes back to the inputs.
@@ -84,10 +79,10 @@ func (w *walk) through(n *ir.Node) ([]*ir.Tensor, error) {
 func (w *walk) step() error {
 	n, at := w.graph.Nodes[w.next], w.next
 	w.next++
-	if n.IsConst() || w.known[n] != nil || slices.Contains(w.graph.In, n) {
+	if n.IsConst() || slices.Contains(w.graph.In, n) {
 		return w.ctx.Err()
 	}
-	kernel, err := ref.Reading(n, w.known).Kernel()
+	kernel, err := n.Kernel()
 	if err != nil {
 		return n.Errorf(diag.OpFormats, "%v", err)
 	}

@@ -24,10 +24,7 @@ func TestWalkBack(t *testing.T) {
 	}
 	seen := map[*ir.Node][]float32{}
 	for _, back := range []bool{false, true} {
-		w, err := newWalk(t.Context(), g, samples[:2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := newWalk(t.Context(), g, samples[:2])
 		nodes := slices.Clone(g.Nodes)
 		if back {
 			slices.Reverse(nodes)

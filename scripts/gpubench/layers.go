@@ -21,6 +21,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/lower"
 	"lathe/lower/kernels"
 )
 
@@ -163,7 +164,7 @@ func (p pass) design(ctx context.Context) (*ir.Graph, *emit.Design, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, _, err = driver.Kernels(ctx, g, kernels.Precision{Act: format.BF16, Weight: format.BF16},
+	if g, _, err = lower.Kernels(ctx, g, kernels.Precision{Act: format.BF16, Weight: format.BF16},
 		kernels.Options{Options: s.Passes}); err != nil {
 		return nil, nil, err
 	}

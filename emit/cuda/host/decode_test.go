@@ -16,6 +16,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
@@ -82,7 +83,7 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 		t.Fatal(err)
 	}
 	for _, g := range []**ir.Graph{&first, &step} {
-		if *g, _, err = driver.Kernels(t.Context(), *g, precision, kernels.Options{}); err != nil {
+		if *g, _, err = lower.Kernels(t.Context(), *g, precision, kernels.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

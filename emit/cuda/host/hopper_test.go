@@ -14,6 +14,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/text"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
@@ -53,7 +54,7 @@ func TestHopper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := driver.Kernels(t.Context(), layers(t), precision, kernels.Options{})
+	g, _, err := lower.Kernels(t.Context(), layers(t), precision, kernels.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

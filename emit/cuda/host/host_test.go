@@ -17,6 +17,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
@@ -103,7 +104,7 @@ func (m model) kernels(t *testing.T, g *ir.Graph) (*ir.Graph, *cuda.Design, []cu
 			t.Fatal(err)
 		}
 	}
-	if g, _, err = driver.Kernels(t.Context(), g, precision, kernels.Options{}); err != nil {
+	if g, _, err = lower.Kernels(t.Context(), g, precision, kernels.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})

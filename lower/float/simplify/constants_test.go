@@ -16,7 +16,6 @@ import (
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // ops lists the operations of a graph, constants left out.
@@ -68,7 +67,7 @@ func all(t *testing.T, g *ir.Graph) {
 			t.Fatal(err)
 		}
 	}
-	step(pass.Constants)
+	step(ref.Compute)
 	want := run()
 	for _, f := range []func(*ir.Graph) error{Identities, Arithmetic, Composites, Scales} {
 		step(f)
