@@ -28,10 +28,8 @@ type Proof struct {
 	// Answers is the digest of the first stored samples and of the codes that the reference gives for them: a circuit that
 	// is to compute something else needs a proof of its own.
 	Answers string `json:"answers"`
-	// Runs is how many designs that are this circuit were simulated: Codes and Mismatches are the sums over them.
-	Runs int `json:"runs"`
-	// Stored and Random are the samples of the largest run, Later how many of them follow other seeds than the first; 0:
-	// all.
+	// Stored and Random are the samples of a run, Later how many of them follow other seeds than the first; 0: all. Where
+	// several designs that are this circuit ran, they are those of the largest run, Codes and Mismatches sums.
 	Stored int `json:"stored"`
 	Random int `json:"random"`
 	Later  int `json:"later,omitempty"`
@@ -78,6 +76,7 @@ type Evidence struct {
 	Edges  []circuit.Edge // the oldest first
 	Proofs []Proof
 	Uses   []Use
+	Clocks []Clock
 }
 
 // The files of a folder of evidence.
@@ -86,6 +85,7 @@ const (
 	edgesFile  = "edges.jsonl"
 	proofsFile = "circuits.jsonl"
 	usesFile   = "uses.jsonl"
+	clocksFile = "timing.jsonl"
 )
 
 // Read reads a folder. Errors are those of the files and of their JSON.
@@ -104,7 +104,10 @@ func Read(dir string) (*Evidence, error) {
 	if e.Proofs, err = lines[Proof](dir, proofsFile); err != nil {
 		return nil, err
 	}
-	e.Uses, err = lines[Use](dir, usesFile)
+	if e.Uses, err = lines[Use](dir, usesFile); err != nil {
+		return nil, err
+	}
+	e.Clocks, err = lines[Clock](dir, clocksFile)
 	return e, err
 }
 
@@ -150,7 +153,7 @@ func (e *Evidence) Write(dir string) error {
 func (e *Evidence) texts() map[string]string {
 	sweep, _ := json.MarshalIndent(e.Sweep, "", " ") // strings alone, which have no errors
 	return map[string]string{sweepFile: string(sweep) + "\n", edgesFile: text(e.Edges), proofsFile: text(e.Proofs),
-		usesFile: text(e.Uses)}
+		usesFile: text(e.Uses), clocksFile: text(e.Clocks)}
 }
 
 func text[T any](list []T) string {
@@ -192,18 +195,20 @@ func (e *Evidence) Clean() {
 	e.Proofs = needed
 }
 
-// Since counts the circuits in use that are other ones than at the last sweep, and those of them that stand all the
-// same: by a later line, or by edges.
+// Since counts the circuits in use that are other ones than at the last sweep, or are to compute something else, and
+// those of them that stand all the same: by a later line, or by edges.
 func (e *Evidence) Since() (changed, proven int) {
-	swept, seen := map[string]bool{}, map[string]bool{}
+	type task struct{ circuit, answers string }
+	swept, seen := map[task]bool{}, map[task]bool{}
 	for _, p := range e.Proofs {
-		swept[p.Circuit] = p.Commit == e.Sweep.Commit
+		swept[task{p.Circuit, p.Answers}] = p.Commit == e.Sweep.Commit
 	}
 	for _, u := range e.Uses {
-		if u.Circuit == "" || swept[u.Circuit] || seen[u.Circuit] {
+		t := task{u.Circuit, u.Answers}
+		if u.Circuit == "" || swept[t] || seen[t] {
 			continue
 		}
-		seen[u.Circuit] = true
+		seen[t] = true
 		changed++
 		if p := e.Of(u); p != nil && p.Failure == "" {
 			proven++

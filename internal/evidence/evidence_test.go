@@ -31,12 +31,8 @@ func TestPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	timing, err := os.ReadFile(filepath.Join(docs, "timing.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := e.Page(Clocks(string(timing))); got != string(page) {
-		t.Error("docs/results.md is not what docs/evidence and docs/timing.md say: run `scripts/measure results`")
+	if got := e.Page(); got != string(page) {
+		t.Error("docs/results.md is not what docs/evidence says: run `scripts/measure print`")
 	}
 	dir := t.TempDir()
 	if err := e.Write(dir); err != nil {
@@ -78,7 +74,7 @@ func TestBrokenLines(t *testing.T) {
 // f by nothing, f since it answers otherwise, g is not compiled, h has failed.
 func sample() *Evidence {
 	line := func(circuit, commit string) Proof {
-		return Proof{Circuit: circuit, Commit: commit, Answers: "x", Runs: 1, Stored: 10, Random: 90, II: 4,
+		return Proof{Circuit: circuit, Commit: commit, Answers: "x", Stored: 10, Random: 90, II: 4,
 			Codes: map[string]int{"rtl": 100, "pjrt": 50}}
 	}
 	failed := line("h", "t")
@@ -94,6 +90,7 @@ func sample() *Evidence {
 	e.Uses[3].As = "b"
 	e.Uses[5].Circuit, e.Uses[5].Answers = "a", "y"
 	e.Uses[6] = Use{Model: "m", File: "g.onnx", Plan: "b16", Failure: "L0412: no"}
+	e.Clocks = []Clock{{Model: "m", Plan: "serial", MHz: 1.5, Median: 1, Rate: 2, LUT: 3, FF: 4, DSP: 5, BRAM: 6}}
 	return e
 }
 
@@ -108,14 +105,15 @@ func TestStands(t *testing.T) {
 			t.Errorf("%s stands by %q, want %q", e.Uses[i], got, want)
 		}
 	}
-	if changed, proven := e.Since(); changed != 4 || proven != 2 { // c, d, e, h; of them c and d
+	if changed, proven := e.Since(); changed != 5 || proven != 2 { // c, d, e, f, h; of them c and d
 		t.Errorf("%d changed, %d proven", changed, proven)
 	}
-	page := e.Page(map[string]string{"m": "Routed."})
-	for _, want := range []string{"3 circuits. Codes", "4 of 8 designs", "since then 4 circuits changed, 2 of them proven",
+	page := e.Page()
+	for _, want := range []string{"3 circuits. Codes", "4 of 8 designs", "since then 5 circuits changed, 2 of them proven",
 		"failed: 2.", "| 8 bits | 3 (3 designs without) | 90 | 300 | 150 | 0 |  | 0 | 0 | 4 |  |  |",
 		"e.onnx default, f.onnx default", "**Not proven**: m/h.onnx default: 2 of 100", "m/g.onnx b16: L0412: no",
-		"Routed."} {
+		"Routed for ecp5-85k, plan serial: 1.5 MHz, 3 LUT, 4 FF, 5 DSP, 6 BRAM.\n",
+		"stalling in 30 % of all cycles, once for each of 3 seeds"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -151,9 +149,21 @@ func TestChanged(t *testing.T) {
 }
 
 func TestClocks(t *testing.T) {
-	got := Clocks("| example | plan | MHz | median | s | LUT | FF | DSP | BRAM | slowest in | wires |\n|---|---|\n" +
-		"| a | serial | 1.5 | 1 | 2 | 3 | 4 | 5 | 6 | x | 7 % |\n| b | serial | too large | | | | | | | | |\n")
-	if len(got) != 1 || got["a"] != "Routed for ecp5-85k, plan serial: 1.5 MHz, 3 LUT, 4 FF, 5 DSP, 6 BRAM." {
-		t.Errorf("%q", got)
+	e := sample()
+	e.SetClock(Clock{Model: "n", Plan: "serial", Failure: "too large"})
+	page := e.ClocksPage([]string{"m", "n", "o"}, "old\n"+unrolled+"kept\n")
+	for _, want := range []string{
+		"| m | serial | 1.5 | 1.0 | 2 | 3 | 4 | 5 | 6 |  | 0 % |\n| n | serial | too large | | |",
+		"\nNot routed yet: o.\n" + unrolled + "kept\n"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if got := e.clock("n") + e.clock("o"); got != "" {
+		t.Errorf("a sentence about what was not routed: %q", got)
+	}
+	e.SetClock(Clock{Model: "m"})
+	if len(e.Clocks) != 2 || e.Clock("m").MHz != 0 {
+		t.Errorf("a clock is not set: %+v", e.Clocks)
 	}
 }

@@ -130,8 +130,15 @@ func number(n int) *float64 {
 	return &v
 }
 
-// Page is docs/results.md. clocks are sentences about models, by name, that stand under their headings.
-func (e *Evidence) Page(clocks map[string]string) string {
+// The way in which every circuit is simulated: StallPercent of the cycles of each port stall, once for each of
+// StallSeeds.
+const StallPercent = 30
+
+// StallSeeds are the seeds of the runs with stalls.
+var StallSeeds = []uint64{1, 2, 3}
+
+// Page is docs/results.md.
+func (e *Evidence) Page() string {
 	var b strings.Builder
 	var models []string
 	for _, u := range e.Uses {
@@ -139,12 +146,10 @@ func (e *Evidence) Page(clocks map[string]string) string {
 			models = append(models, u.Model)
 		}
 	}
-	b.WriteString(strings.ReplaceAll(fmt.Sprintf(head, e.summary(), e.since(), plansText()), "~", "`"))
+	b.WriteString(strings.ReplaceAll(fmt.Sprintf(head, e.summary(), e.since(), StallPercent, len(StallSeeds),
+		plansText()), "~", "`"))
 	for _, model := range models {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", model, e.files(model))
-		if clocks[model] != "" {
-			b.WriteString(" " + clocks[model])
-		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s%s", model, e.files(model), e.clock(model))
 		b.WriteString("\n\n| plans | circuits | random samples | RTL | PJRT | Icarus | gates | mismatches | latency | II " +
 			"| accuracy | SQNR |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 		var notes []string
@@ -190,29 +195,47 @@ func (e *Evidence) files(model string) string {
 	return text + "."
 }
 
-// summary counts everything.
-func (e *Evidence) summary() string {
-	all, uses := &row{}, 0
-	failed := 0
+// Totals are of all designs: how many are proven, the circuits that they are, those whose proof failed, the codes
+// compared, by engine, and the mismatches.
+type Totals struct {
+	Proven, Circuits, Failed int
+	Codes                    map[string]int
+	Mismatches               int
+}
+
+// Totals counts everything.
+func (e *Evidence) Totals() Totals {
+	t := Totals{Codes: map[string]int{}}
+	seen := map[*Proof]bool{}
 	for _, u := range e.Uses {
-		switch p := e.Of(u); {
-		case u.Failure != "" || p != nil && p.Failure != "":
-			failed++
-		case p != nil:
-			uses++
-			if !slices.Contains(all.proofs, p) {
-				all.proofs = append(all.proofs, p)
-			}
+		p := e.Of(u)
+		if u.Failure != "" || p != nil && p.Failure != "" {
+			t.Failed++
+			continue
+		}
+		if p == nil {
+			continue
+		}
+		if t.Proven++; seen[p] {
+			continue
+		}
+		seen[p] = true
+		t.Circuits++
+		t.Mismatches += p.Mismatches
+		for engine, n := range p.Codes {
+			t.Codes[engine] += n
 		}
 	}
-	mismatches := 0
-	for _, p := range all.proofs {
-		mismatches += p.Mismatches
-	}
+	return t
+}
+
+// summary is what the page says of everything.
+func (e *Evidence) summary() string {
+	t := e.Totals()
 	return fmt.Sprintf("%d of %d designs are proven: they are %d circuits. Codes compared with the reference: %d of the\n"+
 		"simulated RTL, %d of XLA through PJRT, %d of the RTL in Icarus, %d of netlists. Mismatches: %d. Designs whose\n"+
-		"proof failed: %d.", uses, len(e.Uses), len(all.proofs), all.total("rtl"), all.total("pjrt"), all.total("icarus"),
-		all.total("gates"), mismatches, failed)
+		"proof failed: %d.", t.Proven, len(e.Uses), t.Circuits, t.Codes["rtl"], t.Codes["pjrt"], t.Codes["icarus"],
+		t.Codes["gates"], t.Mismatches, t.Failed)
 }
 
 // since is the sentence about the last sweep.
@@ -249,7 +272,7 @@ connections, contents of memories, and the text of the library modules ([decisio
 are one circuit share its line. Where a module changed and was proven equal to what it was, lines stand.
 
 Each circuit ran on all stored samples of its example and on random ones (uniform codes, extremes, small values), every
-port of the RTL stalling in 30 %% of all cycles, once for each of three seeds, and on 16 samples without stalls;
+port of the RTL stalling in %d %% of all cycles, once for each of %d seeds, and on 16 samples without stalls;
 circuits that take very many cycles per sample have fewer random samples. Verilator lints the design without a warning,
 Icarus elaborates it, Yosys synthesizes it. A few samples also ran in Icarus and, of some designs, in the netlist that
 Yosys makes. RTL, PJRT, Icarus, gates: codes compared. Latency is cycles from the first beat in to the first beat out,

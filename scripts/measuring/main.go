@@ -10,9 +10,10 @@
 //	measuring timing-modules [-run REGEXP]
 //
 // results compiles the examples, compares their circuits with the lines of docs/evidence, proves those that -prove
-// names, and prints docs/results.md. print only prints it. equal records that COMMAND has proven a module to be what it
-// was at the last sweep. timing places and routes the examples and writes docs/timing.md, timing-modules does so with
-// modules alone; the rows that -run does not match stay.
+// names, and prints docs/results.md. equal records that COMMAND has proven a module to be what it was at the last
+// sweep. timing places and routes the examples, keeps their clocks in docs/evidence, and prints docs/timing.md;
+// timing-modules does so with modules alone, whose clocks docs/timing-modules.md keeps; what -run does not match stays.
+// print only prints docs/results.md and docs/timing.md.
 package main
 
 import (

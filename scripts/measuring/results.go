@@ -57,13 +57,17 @@ func engines(f *flags) (driver.Engines, error) {
 		PJRT: pjrt.Config{Command: []string{self, worker}, Plugin: f.plugin, Timeout: 5 * time.Minute}}, nil
 }
 
-// reprint prints the page of what is known.
+// reprint prints the pages of what is known.
 func reprint(context.Context, *flags, []string, func(string)) error {
 	e, err := evidence.Read(evidenceDir)
 	if err != nil {
 		return err
 	}
-	return save(e)
+	models, err := timedModels()
+	if err != nil {
+		return err
+	}
+	return saveClocks(e, models)
 }
 
 // equal records an edge; the circuits that stand by it are found by results.
@@ -80,12 +84,8 @@ func equal(_ context.Context, _ *flags, args []string, _ func(string)) error {
 
 // save writes the evidence and prints the page.
 func save(e *evidence.Evidence) error {
-	timing, err := os.ReadFile(timingPage)
-	if err != nil {
-		return err
-	}
 	if err := e.Write(evidenceDir); err != nil {
 		return err
 	}
-	return write(resultsPage, e.Page(evidence.Clocks(string(timing))))
+	return write(resultsPage, e.Page())
 }

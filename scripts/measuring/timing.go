@@ -3,26 +3,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"lathe/emit/verilog"
 	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/driver/proof"
 	"lathe/internal/evidence"
 	"lathe/sim/route"
 )
-
-const timingCommand = "scripts/measure timing"
-
-// unrolled begins the section of docs/timing.md that TestPeerRoute of sim/area writes.
-const unrolled = "\n## Unrolled networks\n"
 
 // timed is a row of the page: an example under the first plan with which it fits.
 type timed struct {
@@ -31,18 +28,18 @@ type timed struct {
 	*route.Report
 }
 
-// timing places and routes the examples that -run matches, each for minutes, and writes the page of clocks. The rows of
-// the others stay, as does that of one that fails.
+// timing places and routes the examples that -run matches, each for minutes, and writes their clocks and the pages that
+// have them. The clocks of the others stay, as does that of one that fails.
 func timing(ctx context.Context, f *flags, _ []string, say func(string)) error {
 	models, err := timedModels()
 	if err != nil {
 		return err
 	}
-	page, err := os.ReadFile(timingPage)
+	e, err := evidence.Read(evidenceDir)
 	if err != nil {
 		return err
 	}
-	rows, failed := timingRows(string(page)), 0
+	failed := 0
 	for _, m := range models {
 		if !f.run.MatchString(m) {
 			continue
@@ -53,12 +50,24 @@ func timing(ctx context.Context, f *flags, _ []string, say func(string)) error {
 			failed++
 			continue
 		}
-		rows[m] = p.row()
-		if err := write(timingPage, timingText(string(page), models, rows)); err != nil {
+		e.SetClock(p.clock())
+		if err := saveClocks(e, models); err != nil {
 			return err
 		}
 	}
 	return failures(ctx, failed)
+}
+
+// saveClocks writes the evidence and prints the pages that have its clocks, docs/timing.md with those of the models.
+func saveClocks(e *evidence.Evidence, models []string) error {
+	page, err := os.ReadFile(timingPage)
+	if err != nil {
+		return err
+	}
+	if err := write(timingPage, e.ClocksPage(models, string(page))); err != nil {
+		return err
+	}
+	return save(e)
 }
 
 // timedModels are the names of the examples.
@@ -71,37 +80,6 @@ func timedModels() ([]string, error) {
 		files[i] = filepath.Base(filepath.Dir(m))
 	}
 	return files, nil
-}
-
-// timingRows are the rows of docs/timing.md, by their examples.
-func timingRows(page string) map[string]string {
-	rows := map[string]string{}
-	own, _, _ := strings.Cut(page, unrolled)
-	for line := range strings.Lines(own) {
-		if c, ok := evidence.TimingRow(line); ok {
-			rows[c[1]] = line
-		}
-	}
-	return rows
-}
-
-// timingText is the page with these rows, and with the section on unrolled networks that the page has now.
-func timingText(page string, models []string, rows map[string]string) string {
-	text := fmt.Sprintf(timingHead, timingCommand, evidence.TimingPart)
-	var missing []string
-	for _, m := range models {
-		if text += rows[m]; rows[m] == "" {
-			missing = append(missing, m)
-		}
-	}
-	if missing != nil {
-		text += "\nNot routed yet: " + strings.Join(missing, ", ") + ".\n"
-	}
-	text = strings.ReplaceAll(text, "~", "`")
-	if _, section, found := strings.Cut(page, unrolled); found {
-		text += unrolled + section
-	}
-	return text
 }
 
 // fill routes an example under its default plan or, where that does not fit, with one multiplier a layer.
@@ -183,32 +161,15 @@ func write(path, text string) error {
 	})
 }
 
-func (p *timed) row() string {
-	plan := p.plan
-	if plan == "" {
-		plan = "default"
-	}
+// clock is what evidence keeps of a row.
+func (p *timed) clock() evidence.Clock {
+	c := evidence.Clock{Model: p.model, Plan: cmp.Or(p.plan, proof.Default), Failure: p.failure}
 	if p.Report == nil {
-		return fmt.Sprintf("| %s | %s | %s | | | | | | | | |\n", p.model, plan, p.failure)
+		return c
 	}
-	wires := 100 * p.Wire / (p.Logic + p.Wire)
-	return fmt.Sprintf("| %s | %s | %.1f | %.1f | %s | %d | %d | %d | %d | %s | %.0f %% |\n", p.model, plan, p.MHz,
-		p.Median, diag.Number(p.MHz*1e6/p.cycles, 4), p.LUT, p.FF, p.DSP, p.BRAM, p.Report.Layer(), wires)
+	tenth := func(mhz float64) float64 { return math.Round(10*mhz) / 10 }
+	c.MHz, c.Median, c.Rate = tenth(p.MHz), tenth(p.Median), p.MHz*1e6/p.cycles
+	c.LUT, c.FF, c.DSP, c.BRAM = p.LUT, p.FF, p.DSP, p.BRAM
+	c.Layer, c.Wires = p.Report.Layer(), int(math.Round(100*p.Wire/(p.Logic+p.Wire)))
+	return c
 }
-
-// ~ stands for a backquote.
-const timingHead = `# Clocks after place and route
-
-Written by
-
-    %s
-
-Examples under their default plans (-run writes the rows of some anew), placed and routed by
-~lathe route~ ([route.md](route.md)) for %s, speed grade 6,
-the slowest, with two seeds. An example that does not fit is built with one multiplier a layer (plan ~serial~). The rate
-is the clock divided by the cycles of a sample. The layer is that in which the slowest path spends most of its time, and
-wires are their share of that path.
-
-| example | plan | MHz | median | samples/s | LUT | FF | DSP | BRAM | slowest in | wires |
-|---|---|--:|--:|--:|--:|--:|--:|--:|---|--:|
-`

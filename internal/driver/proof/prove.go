@@ -22,8 +22,7 @@ import (
 const (
 	randomSamples = 5000
 	// leastRandom is how many random ones a circuit has that takes very many cycles.
-	leastRandom  = 200
-	stallPercent = 30
+	leastRandom = 200
 	// secondSamples run in Icarus, one where a sample takes more than slowSample cycles; gateSamples run as gates.
 	secondSamples, slowSample, gateSamples = 2, 5000, 20
 	// Where the runs would simulate more cycles than this, runs behind the first have laterSamples samples; and where
@@ -31,8 +30,6 @@ const (
 	runCycles    = 12_000_000
 	laterSamples = 1000
 )
-
-var stallSeeds = []uint64{1, 2, 3}
 
 // Prover compares the engines on circuits.
 type Prover struct {
@@ -47,7 +44,7 @@ type Prover struct {
 
 // Prove is the line of the circuit of a use, with the codes that differ, or why there is none, in its Failure.
 func (p *Prover) Prove(ctx context.Context, u evidence.Use) evidence.Proof {
-	line := evidence.Proof{Runs: 1}
+	line := evidence.Proof{}
 	d := Compile(ctx, p.Examples, u, p.Edges)
 	if line.Failure = d.Failure; line.Failure == "" {
 		if err := p.run(ctx, d, &line); err != nil {
@@ -74,7 +71,7 @@ func (p *Prover) run(ctx context.Context, d *Design, line *evidence.Proof) error
 		return err
 	}
 	j.Samples = append(j.Samples, extra...)
-	j.Seeds, j.Stalls, j.Later = stallSeeds, stallPercent, line.Later
+	j.Seeds, j.Stalls, j.Later = evidence.StallSeeds, evidence.StallPercent, line.Later
 	j.Second.Frames = secondSamples
 	if d.II > slowSample {
 		j.Second.Frames = 1
@@ -107,7 +104,7 @@ func (p *Prover) run(ctx context.Context, d *Design, line *evidence.Proof) error
 // samples are how many random ones the first run has, and how many samples the others have at most, 0 for all.
 func samples(stored, ii int) (random, later int) {
 	random = randomSamples
-	if cycles := (stored + random) * ii; cycles*len(stallSeeds) > runCycles {
+	if cycles := (stored + random) * ii; cycles*len(evidence.StallSeeds) > runCycles {
 		later = laterSamples
 		random = max(min(random, 2*runCycles/max(ii, 1)-stored), leastRandom)
 	}
