@@ -40,6 +40,7 @@ type HW struct {
 	Timing
 	Adapter
 	Memory
+	Products
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
 	// share their data, "chain" DSPs of UltraScale+ that also sum, or "none", LUTs. "" is "one".
 	DSP string
@@ -98,6 +99,16 @@ type Memory struct {
 	Cache string
 	// Port is the bits of a beat of that memory, Burst the beats of a burst.
 	Port, Burst int
+}
+
+// Products says which of the forms that its column Products lists the unit of a node has.
+type Products struct {
+	// Factors are what is multiplied: "integers", "multiples" where weights of few bits select multiples of the data,
+	// "weights" where weights are codes of floats or signs, "data" where elements of blocks are codes of floats, "codes"
+	// where both are. Data whose format is one of floats are codes in every form.
+	Factors string
+	// Shifted says that weights whose channels have steps of their own are stored in the finest of these.
+	Shifted bool
 }
 
 // Ring is the place of a node among units that layers share.

@@ -50,6 +50,10 @@ type Op struct {
 	Expand func(n *Node) ([]*Node, error)
 	// RTL returns the unit that computes the node on streams. Package unit calls it once for each hardware of a node.
 	RTL func(n *Node) (*rtl.Unit, error)
+	// Products lists the forms that the products of n, whose lanes are decided, can have in its unit, the plainest first;
+	// the RTL column reads from HW.Products which of them it is, and takes the plainest where that is empty. Errors are
+	// those of the RTL column. Without the column there is one form.
+	Products func(n *Node) ([]ProductForm, error)
 	// Lanes are the foldings that the unit can have. Without it op.LanesOf follows from traits and types.
 	Lanes func(n *Node) (*Lanes, error)
 	// DSPCause says why products of n, decided but for its lanes, cannot share a DSP ("pack"), or be summed in DSPs
@@ -72,6 +76,15 @@ type Op struct {
 	// Gen makes a random legal node of operation o, which is this one, with its arguments as inputs and constants, for
 	// differential tests. Inputs and constants have none: they stand in the graphs of the others.
 	Gen func(r *rand.Rand, o *Op) *Graph
+}
+
+// ProductForm is a form that products of a node can have.
+type ProductForm struct {
+	Products
+	// Sum is the module that computes the products of one row in a beat, and their sum.
+	Sum *rtl.Unit
+	// Decoded says that the unit has this form only behind a decoder of the data, which it lacks as it stands.
+	Decoded bool
 }
 
 // Group is what is computed together on a GPU: nodes of a graph, constants apart.

@@ -83,6 +83,9 @@ var Orders = []pass.Order{
 	pass.First("choose_lanes", "insert_adapters", "adapters join lanes that differ"),
 	pass.First("insert_adapters", "mark_frames", "adapters know of no marks"),
 	pass.First("mark_frames", "time_units", "marks are units, and forks have a branch for each"),
+	pass.First("absorb_decoders", "choose_forms", "what is multiplied depends on whether data are codes"),
+	pass.First("place_thresholds", "choose_forms", "thresholds make other sums"),
+	pass.First("choose_forms", "time_units", "the cycles and the cost of a unit depend on how it multiplies"),
 	pass.First("time_units", "size_fifos", "beats take the time of the units"),
 	pass.First("insert_adapters", "time_units", "adapters have a latency too"),
 }

@@ -45,8 +45,21 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 				adapt(g, n, i)
 			}
 		}
+		Form(r, n)
 	}
 	g.Stage = ir.StageScheduled
+}
+
+// Form draws the form of the products of n, whose lanes are decided, of those that its unit can have.
+func Form(r *rand.Rand, n *ir.Node) {
+	if n.Op.Products == nil {
+		return
+	}
+	list, _ := n.Op.Products(n) // its error is that of the unit
+	list = slices.DeleteFunc(list, func(f ir.ProductForm) bool { return f.Decoded })
+	if len(list) > 0 {
+		n.HW.Products = oneOf(r, list).Products
+	}
 }
 
 // wishes says that n has no lanes yet, and may choose some.

@@ -23,6 +23,8 @@ import (
 type Cache struct {
 	// Part is the FPGA for which cells are predicted, set before the first use; nil: UltraScale+.
 	Part *target.Device
+	// Forms chooses the form of the products of a node that has none yet, set before the first use; nil: the plainest.
+	Forms func(n *ir.Node) (ir.Products, error)
 
 	mu    sync.Mutex
 	known map[key][]*planned
@@ -39,6 +41,7 @@ type planned struct {
 	from *ir.Node // a copy: what the plan was made from
 
 	once sync.Once
+	form ir.Products
 	unit *rtl.Unit
 	err  error
 
@@ -55,6 +58,12 @@ type planned struct {
 func (c *Cache) Of(n *ir.Node) (*rtl.Unit, error) {
 	p := c.plan(n)
 	return p.unit, p.err
+}
+
+// Form is the form of the products of n: that which it has, else the chosen one.
+func (c *Cache) Form(n *ir.Node) (ir.Products, error) {
+	p := c.plan(n)
+	return p.form, p.err
 }
 
 // Facts are those of the unit of n; zero where there is none.
@@ -99,8 +108,14 @@ func motionOf(u *rtl.Unit) (m Motion, err error) {
 func (c *Cache) plan(n *ir.Node) *planned {
 	p := c.find(n)
 	p.once.Do(func() {
-		if n.Op.RTL != nil {
-			p.unit, p.err = unitOf(n)
+		decided := *n
+		if c.Forms != nil && n.HW.Products == (ir.Products{}) {
+			decided.HW.Products, p.err = c.Forms(n)
+			c.keep(p, keyOf(&decided)) // as which it will be asked for
+		}
+		p.form = decided.HW.Products
+		if n.Op.RTL != nil && p.err == nil {
+			p.unit, p.err = unitOf(&decided)
 		}
 		if turns := len(n.InTurns()); turns > 1 && p.err == nil && !inSets(p.unit) {
 			p.unit, p.err = nil, n.Errorf(diag.NothingToShare,
@@ -138,9 +153,24 @@ func unitOf(n *ir.Node) (*rtl.Unit, error) {
 	return fed, err
 }
 
-func (c *Cache) find(n *ir.Node) *planned {
+// keyOf is the key of n.
+func keyOf(n *ir.Node) key {
 	k := key{n.Name, n.Op, n.HW}
 	k.hw.II, k.hw.Latency = 0, 0 // which follow from the plan
+	return k
+}
+
+// keep has p found by another key.
+func (c *Cache) keep(p *planned, k key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.known[k], p) {
+		c.known[k] = append(c.known[k], p)
+	}
+}
+
+func (c *Cache) find(n *ir.Node) *planned {
+	k := keyOf(n)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.known[k] {

@@ -3,6 +3,8 @@
 package unit
 
 import (
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -83,5 +85,40 @@ func TestCacheAtOnce(t *testing.T) {
 	}
 	if wait.Wait(); plans.Load() != 1 {
 		t.Errorf("%d plans", plans.Load())
+	}
+}
+
+// TestCacheForms chooses the form of products once, keeps what a node has, and plans no unit for those that have none.
+func TestCacheForms(t *testing.T) {
+	var built []ir.Products
+	o := &ir.Op{Name: "linear", RTL: func(n *ir.Node) (*rtl.Unit, error) {
+		built = append(built, n.HW.Products)
+		return &rtl.Unit{}, nil
+	}}
+	asked, none := 0, errors.New("no form")
+	cache := Cache{Forms: func(n *ir.Node) (ir.Products, error) {
+		if asked++; n.Name == "bad" {
+			return ir.Products{}, none
+		}
+		return ir.Products{Factors: "weights"}, nil
+	}}
+	n := &ir.Node{Name: "n", Op: o}
+	for range 2 {
+		if form, err := cache.Form(n); err != nil || form.Factors != "weights" {
+			t.Errorf("form %+v, %v", form, err)
+		}
+		n.HW.Factors = "weights" // which is the same unit
+	}
+	if n.HW.Factors = "integers"; len(built) != 1 || asked != 1 {
+		t.Errorf("%v for %d questions", built, asked)
+	}
+	if form, err := cache.Form(n); err != nil || form.Factors != "integers" || asked != 1 {
+		t.Errorf("form %+v, %v, %d questions", form, err, asked)
+	}
+	if u, err := cache.Of(&ir.Node{Name: "bad", Op: o}); u != nil || err != none {
+		t.Errorf("%v, %v", u, err)
+	}
+	if want := []ir.Products{{Factors: "weights"}, {Factors: "integers"}}; !slices.Equal(built, want) {
+		t.Errorf("built %v", built)
 	}
 }

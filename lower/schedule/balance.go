@@ -11,7 +11,6 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/unit"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
@@ -103,9 +102,6 @@ func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.G
 }
 
 func newBalancer(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) *balancer {
-	if o.Units == nil {
-		o.Units = &unit.Cache{}
-	}
 	return &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{},
 		stores: map[held][]stored{}}
 }

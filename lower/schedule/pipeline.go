@@ -5,6 +5,7 @@ package schedule
 import (
 	"lathe/ir"
 	"lathe/lower/pass"
+	"lathe/lower/schedule/forms"
 	"lathe/lower/schedule/lanes"
 	"lathe/lower/schedule/streams"
 )
@@ -43,6 +44,8 @@ var Pipeline = pass.Pipeline[*stage]{
 	pass.New("mark_frames", "marks the ends of frames of changing length for the units that keep a state over tokens",
 		pass.Exact, 0,
 		withUnits(streams.MarkFrames)),
+	pass.New("choose_forms", "what the units of sums multiply, integers or codes, by cost", pass.Annotate, 0,
+		withUnits(forms.Choose)),
 	pass.New("time_units", "initiation interval and latency from the headers of the modules", pass.Annotate, 0,
 		(*stage).time),
 	pass.New("size_fifos", "FIFOs after forks, as deep as a run beat by beat shows", pass.Exact, 0, sizeFifos),

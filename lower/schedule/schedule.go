@@ -16,6 +16,7 @@ import (
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
+	"lathe/lower/schedule/forms"
 	"lathe/lower/schedule/lanes"
 	"lathe/lower/schedule/timing"
 	"lathe/lower/schedule/tokens"
@@ -47,7 +48,7 @@ type stage struct {
 
 func newStage(ctx context.Context, plan *plan.Plan, units *unit.Cache) *stage {
 	if units == nil {
-		units = &unit.Cache{}
+		units = &unit.Cache{Forms: forms.Cheapest}
 	}
 	return &stage{plan: plan, report: &Report{}, ctx: ctx, units: units}
 }
@@ -73,7 +74,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Grap
 	if o.Units == nil {
 		o.Units = &unit.Cache{}
 	}
-	o.Units.Part = plan.Fold.Part
+	o.Units.Part, o.Units.Forms = plan.Fold.Part, forms.Cheapest
 	s, c := newStage(ctx, plan, o.Units), g.Clone()
 	if err := pass.Run(s.runner(c, o.Options), s, Preparation, c); err != nil {
 		return nil, nil, err

@@ -36,6 +36,8 @@ type Sum interface {
 	Groups(n int) []Kernel
 	// Dot prints the sums of the data x in StableHLO, as codes of the result.
 	Dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d Form) (hlo.Value, error)
+	// Products is the column of that name, for the unit behind front.
+	Products(n *ir.Node, f Front) ([]ir.ProductForm, error)
 	// Unit is the hardware behind front, for the lanes of n.
 	Unit(n *ir.Node, f Front) (*rtl.Unit, error)
 	// DSPCause is the column of that name.

@@ -350,11 +350,11 @@ func TestZeroRow(t *testing.T) {
 	n := &ir.Node{Name: "y", Op: &ir.Op{Name: "linear", Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks}},
 		Args: []*ir.Node{x, w, b}, HW: ir.HW{Widths: ir.Widths{InLanes: 1, OutLanes: 1}},
 		Type: ir.Type{Shape: []int{2}, Format: format.Affine{W: 8, Signed: true, Scale: 0.25, Axis: format.PerTensor}}}
-	if _, err := unitOf(n); err != nil {
-		t.Fatal(err)
-	}
 	p, err := New(n)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Unit(n, frontOf(n, p)); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]int64, 2)

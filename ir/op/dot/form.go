@@ -3,6 +3,8 @@
 package dot
 
 import (
+	"slices"
+
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -10,9 +12,9 @@ import (
 	"lathe/rtl"
 )
 
-// Codes of floats are multiplied as they are where that costs less than products of the integers that they stand for:
-// significands are short, and what is long is shifted. Signs need no product: adders subtract. Weights of few bits
-// select multiples of the data.
+// Codes of floats can be multiplied as they are, instead of the integers that they stand for: significands are short,
+// and what is long is shifted. Signs need no product: adders subtract. Weights of few bits can select multiples of the
+// data. Which form a unit has, the schedule decides.
 
 // codedBits is how many bits integers have at most that are multiplied as such even where they are codes of floats.
 const codedBits = 8
@@ -20,8 +22,14 @@ const codedBits = 8
 // lowBits is how many bits weights have at most that take no multipliers.
 const lowBits = 4
 
-// LUTsPerBlock is what a block of 18 Kbit is worth in LUTs: mem_rom takes it where a ROM of LUTs would cost more.
-const LUTsPerBlock = 129
+// What products multiply, in the words of ir.Products.
+const (
+	Integers     = "integers"
+	multiples    = "multiples"
+	codedWeights = "weights"
+	codedData    = "data"
+	codedBoth    = "codes"
+)
 
 // factor is an operand of a product: an integer, or the code of one.
 type factor struct {
@@ -55,49 +63,77 @@ func (f factor) meets(x factor) bool {
 	return f.code.Field*x.code.Field >= 0
 }
 
-// factorForms decides, for data of n that are codes or integers, whether weights are codes, and whether products take
-// no multipliers, by what the sums of a beat cost. Codes of data are refused (L0308) where the unit takes none, or
-// where integers cost less.
-func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (widths, error) {
+// Products lists the forms of an exact sum: weights as integers, as selectors of multiples where they are short, as
+// codes; and all that once more with shifted weights. Codes of data are refused (L0308) where the unit takes none.
+func (m *exactSum) Products(n *ir.Node, f Front) ([]ir.ProductForm, error) {
+	if m.wired(n, f) {
+		return nil, nil
+	}
+	raw, w := m.inHardware()
+	list, err := raw.factorForms(n, w, f)
+	if err != nil || !raw.canShift(n, w) {
+		return list, err
+	}
+	raw, w = m.shifted()
+	if n.HW.DSP == "chain" && raw.chainCause(n, w) != "" {
+		return list, nil
+	}
+	more, err := raw.factorForms(n, w, f)
+	for i := range more {
+		more[i].Shifted = true
+	}
+	return append(list, more...), err
+}
+
+// factorForms are the forms of products by weights that are not shifted further. Where data are codes, those of the
+// integers that they stand for come first, as a measure.
+func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (list []ir.ProductForm, err error) {
 	coded := m.data.coded.Bits > 0
-	plain := w
-	plain.coded = format.Minifloat{}
+	words := []string{Integers}
 	switch takes := f.Coded; {
 	case coded && (!takes || f.Padded && m.data.coded == format.Signs): // zero is no sign
 		_, err := arith.FixedOf(n, n.Args[0].Type)
-		return w, err
-	case !takes, (n.HW.DSP == "pack" || n.HW.DSP == "chain") && !coded:
-		return plain, nil
+		return nil, err
+	case takes && (coded || n.HW.DSP != "pack" && n.HW.DSP != "chain"):
+		if w.weight <= lowBits && n.HW.DSP != "none" {
+			words = append(words, multiples)
+		}
+		if w.coded.Bits > 0 {
+			words = append(words, codedWeights)
+		}
 	}
-	forms := []widths{plain}
-	if low := plain; w.weight <= lowBits && n.HW.DSP != "none" {
-		low.low = true
-		forms = append(forms, low)
-	}
-	if w.coded.Bits > 0 {
-		forms = append(forms, w)
-	}
-	best, least, ints := plain, 0, true
 	for i, x := range m.dataForms(n) {
-		for k, form := range forms {
-			weight := factor{w.weight, true, form.coded}
-			if !weight.meets(x) {
-				continue
-			}
-			cost, err := productsCost(n, f.In, x, weight, form.low)
-			if err != nil {
-				return w, err
-			}
-			if i+k == 0 || cost < least {
-				best, least, ints = form, cost, i == 0
+		for _, word := range words {
+			form := w.as(word)
+			if weight := (factor{w.weight, true, form.coded}); weight.meets(x) {
+				list = append(list, ir.ProductForm{Products: ir.Products{Factors: word},
+					Sum: rowUnit(n, f.In, x, weight, form.low), Decoded: coded && i == 0})
 			}
 		}
 	}
-	if coded && ints {
-		return w, n.Errorf(diag.OpFormats, "products of integers cost less here than those of codes of %s",
-			n.Args[0].Type.Format)
+	return list, nil
+}
+
+// as are the widths of the constants where weights are what a word of factors says.
+func (w widths) as(word string) widths {
+	w.low = word == multiples
+	if word != codedWeights {
+		w.coded = format.Minifloat{}
 	}
-	return best, nil
+	return w
+}
+
+// formOf is the form of the products of n, which must be one of a list; the first that its unit can have where n has
+// none yet.
+func formOf(n *ir.Node, list []ir.ProductForm) (ir.Products, error) {
+	at := slices.IndexFunc(list, func(f ir.ProductForm) bool {
+		return !f.Decoded && (n.HW.Products == ir.Products{} || n.HW.Products == f.Products)
+	})
+	if at < 0 {
+		return ir.Products{}, n.Errorf(diag.NoHardwareForm, "its unit cannot multiply as its hardware says: %q, shifted: %v",
+			n.HW.Factors, n.HW.Shifted)
+	}
+	return list[at].Products, nil
 }
 
 // dataForms are the data as integers, and as codes where they are.
@@ -113,9 +149,9 @@ func (m *exactSum) dataForms(n *ir.Node) []factor {
 	return forms
 }
 
-// productsCost is what the sum of so many products of two factors costs in LUTs, without multipliers where low is set
-// and weights are integers of few bits.
-func productsCost(n *ir.Node, lanes int, x, w factor, low bool) (int, error) {
+// rowUnit is the sum of so many products of two factors, without multipliers where low is set and weights are integers
+// of few bits.
+func rowUnit(n *ir.Node, lanes int, x, w factor, low bool) *rtl.Unit {
 	u := rtl.NewUnit("num_dot", "N", lanes, "A_W", x.width(), "A_SIGNED", rtl.Flag(x.signed), "B_W", w.width(), "A_E",
 		x.code.Field, "A_NAN", rtl.Flag(x.code.NaN), "B_E", w.code.Field)
 	switch {
@@ -124,8 +160,7 @@ func productsCost(n *ir.Node, lanes int, x, w factor, low bool) (int, error) {
 	case low:
 		u.With("MULT", "low")
 	}
-	f, err := u.Facts(n.HW.Part.Technology())
-	return f.Cost.LUT + n.HW.Part.LUTsPerDSP()*f.Cost.DSP, err
+	return u
 }
 
 // shiftWeights is the plan whose weights are already shifted. Where channels have steps of their own, their sums are
@@ -154,33 +189,4 @@ func (m *exactSum) canShift(n *ir.Node, w widths) bool {
 	}
 	return w.psh > 0 && m.codesAt == nil && m.data.ints.W > 0 && n.HW.Style != ir.StyleUnroll && n.HW.Weights == "" &&
 		n.HW.DSP != "pack"
-}
-
-// cheaper is the unit of n with shifted weights, if that costs less than u.
-func (m *exactSum) cheaper(n *ir.Node, f Front, u *rtl.Unit) (*rtl.Unit, error) {
-	m, w := m.shifted()
-	if n.HW.DSP == "chain" && m.chainCause(n, w) != "" {
-		return u, nil
-	}
-	v, err := m.unit(n, f, w, true)
-	if err != nil {
-		return u, nil
-	}
-	before, err := unitCost(n, u)
-	if err != nil {
-		return nil, err
-	}
-	after, err := unitCost(n, v)
-	if after < before {
-		u = v
-	}
-	return u, err
-}
-
-// unitCost weighs the unit of n in LUTs; a device has two flip-flops for each, and LUTs of a block's bits are
-// LUTsPerBlock.
-func unitCost(n *ir.Node, u *rtl.Unit) (int, error) {
-	f, err := u.Facts(n.HW.Part.Technology())
-	c := f.Cost
-	return c.LUT + c.FF/2 + n.HW.Part.LUTsPerDSP()*c.DSP + LUTsPerBlock*c.BRAM, err
 }

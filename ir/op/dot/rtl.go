@@ -237,25 +237,33 @@ type Front struct {
 	Lanes   error   // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
 }
 
+// wired says that the unit of n has its weights wired into sums.
+func (m *exactSum) wired(n *ir.Node, f Front) bool {
+	return f.Vector != nil && n.HW.Style == ir.StyleUnroll && m.turns == 1
+}
+
 // Unit is op_<name>, which takes codes as they are.
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
-	if f.Vector != nil && n.HW.Style == ir.StyleUnroll && m.turns == 1 {
+	if m.wired(n, f) {
 		return m.constants(n, f.Vector)
 	}
-	raw, w := m.inHardware()
-	u, err := raw.unit(n, f, w, false)
-	if err != nil || !raw.canShift(n, w) {
-		return u, err
+	list, err := m.Products(n, f)
+	if err != nil {
+		return nil, err
 	}
-	return m.cheaper(n, f, u)
+	form, err := formOf(n, list)
+	if err != nil {
+		return nil, err
+	}
+	raw, w := m.inHardware()
+	if form.Shifted {
+		raw, w = m.shifted()
+	}
+	return raw.unit(n, f, w.as(form.Factors), form.Shifted)
 }
 
 // unit is that of a plan for codes as they are; shifted says that its weights are.
 func (m *exactSum) unit(n *ir.Node, f Front, w widths, shifted bool) (*rtl.Unit, error) {
-	w, err := m.factorForms(n, w, f)
-	if err != nil {
-		return nil, err
-	}
 	num, err := m.numeric(n, w)
 	if err != nil {
 		return nil, err

@@ -24,17 +24,24 @@ type sumUnit struct {
 	words map[string][]string // of images, as texts
 }
 
-// unitOf is the unit of a sum without a window in front.
-func unitOf(n *ir.Node) (*rtl.Unit, error) {
-	p, err := New(n)
+// frontOf is that of a sum without a window in front.
+func frontOf(n *ir.Node, p Sum) Front {
+	rows, terms := p.Size()
+	return Front{Name: "linear", Vector: &Vector{Terms: terms}, Coded: true,
+		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
+		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
+		Window: []any{"RUN", terms}}
+}
+
+// drawnUnit is the unit of a sum with one of the forms that its products can have.
+func drawnUnit(r *rand.Rand, n *ir.Node, p Sum) (*rtl.Unit, error) {
+	f := frontOf(n, p)
+	list, err := p.Products(n, f)
 	if err != nil {
 		return nil, err
 	}
-	rows, terms := p.Size()
-	return p.Unit(n, Front{Name: "linear", Vector: &Vector{Terms: terms},
-		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
-		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
-		Window: []any{"RUN", terms}})
+	n.HW.Products = list[r.IntN(len(list))].Products
+	return p.Unit(n, f)
 }
 
 // number is an integer parameter; def where it is not given.
@@ -89,13 +96,34 @@ func (u sumUnit) result() format.Fixed {
 		Round: format.Round(u.number("ROUND", 5)), Over: format.Over(u.number("OVER", 0))}
 }
 
+// weight is the integer of the weight at a bit of word i: a code of a float or of a sign, or that integer.
+func (u sumUnit) weight(i, at int) *big.Int {
+	w, e := u.number("W_W", 0), u.number("W_E", 0)
+	v := u.field("WEIGHTS", i, at, w, e == 0)
+	switch {
+	case e < 0:
+		return v.Sub(v.Lsh(v, 1), big.NewInt(1))
+	case e > 0:
+		code, fraction := v.Int64(), w-1-e
+		up, significand := code>>fraction&(1<<e-1), code&(1<<fraction-1)
+		if up > 0 {
+			significand, up = significand+1<<fraction, up-1
+		}
+		v.Lsh(big.NewInt(significand), uint(up))
+		if code>>(w-1) == 1 {
+			v.Neg(v)
+		}
+	}
+	return v
+}
+
 // linear is output o of op_linear for codes x, by the formula of its header.
 func (u sumUnit) linear(x []int64, o int) int64 {
 	in, out, w := u.number("IN_LANES", 0), u.number("OUT_LANES", 0), u.number("W_W", 0)
 	sum := new(big.Int)
 	for j, q := range x {
 		p, s := o%out, j%in
-		weight := u.field("WEIGHTS", o/out*(len(x)/in)+j/in, (p*in+s)*w, w, true)
+		weight := u.weight(o/out*(len(x)/in)+j/in, (p*in+s)*w)
 		sum.Add(sum, weight.Mul(weight, big.NewInt(q)))
 	}
 	u.holds(sum, "DOT_W")
@@ -131,7 +159,7 @@ func (u sumUnit) blocks(x, fields []int64, lengths []int, o int) int64 {
 		d := new(big.Int)
 		for i := from; i < from+length; i++ {
 			at := (o%rows*in + i%in) * w
-			weight := u.field("WEIGHTS", group*(len(x)/in)+i/in, at, w, true)
+			weight := u.weight(group*(len(x)/in)+i/in, at)
 			d.Add(d, weight.Mul(weight, big.NewInt(x[i])))
 		}
 		from += length
@@ -156,7 +184,7 @@ func (u sumUnit) blocks(x, fields []int64, lengths []int, o int) int64 {
 // TestSumUnit computes what units of random sums give from their parameters and images alone.
 func TestSumUnit(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	built := map[string]int{}
+	built, forms := map[string]int{}, map[ir.Products]int{}
 	for i := range 400 {
 		kinds := []operandKind{stepped, scaled, blocked}
 		n := drawSum(r, kinds[i%3], kinds[i/3%3])
@@ -171,12 +199,13 @@ func TestSumUnit(t *testing.T) {
 			n.HW.InLanes, n.HW.Rows = drawDivisor(r, block.CommonLength(w.lengths)), n.HW.OutLanes
 			n.HW.OutLanes = block.Drain(n.HW.Rows, n.HW.InLanes, w.lengths)
 		}
-		made, err := unitOf(n)
+		made, err := drawnUnit(r, n, p)
 		if err != nil {
 			continue // a factor or a zero point beyond the unit
 		}
 		u := newSumUnit(t, made)
 		built[u.Module]++
+		forms[n.HW.Products]++
 		x := ir.NewTensor(n.Args[0].Type)
 		drawTensor(r, x)
 		in, err := p.Input(n, x)
@@ -201,6 +230,13 @@ func TestSumUnit(t *testing.T) {
 	}
 	if built["op_linear"] < 80 || built["mx_linear"] < 80 {
 		t.Errorf("units: %v", built)
+	}
+	for _, word := range []string{Integers, multiples, codedWeights} {
+		for _, shifted := range []bool{false, true} {
+			if forms[ir.Products{Factors: word, Shifted: shifted}] == 0 {
+				t.Errorf("no unit with %s, shifted %v: %v", word, shifted, forms)
+			}
+		}
 	}
 }
 

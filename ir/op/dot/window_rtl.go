@@ -3,7 +3,6 @@
 package dot
 
 import (
-	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -40,60 +39,83 @@ type blockUnit struct {
 	wsW, wsBase        int    // bits of the scales of weights, exponent that 0 stands for
 }
 
-// hardware chooses the parameters of mx_linear.
-func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
-	u := &blockUnit{windowSum: w, lanes: n.HW.InLanes, rows: n.HW.Rows, drain: n.HW.OutLanes, biasW: 1}
-	if e := lane.Check(n, "in_lanes", u.lanes, lane.Divisors(block.CommonLength(w.lengths)), slices.Min(w.lengths),
+// lanesLegal says why the unit of n cannot have its lanes.
+func (w *windowSum) lanesLegal(n *ir.Node) error {
+	lanes, rows, drain := n.HW.InLanes, n.HW.Rows, n.HW.OutLanes
+	if e := lane.Check(n, "in_lanes", lanes, lane.Divisors(block.CommonLength(w.lengths)), slices.Min(w.lengths),
 		"elements of the shortest block"); e != nil {
 		e.Code = diag.BlockLanes
-		return nil, e
+		return e
 	}
-	if e := lane.CheckDivisor(n, "out_lanes", u.rows, w.out, "outputs"); e != nil {
-		return nil, e
+	if e := lane.CheckDivisor(n, "out_lanes", rows, w.out, "outputs"); e != nil {
+		return e
 	}
-	if u.drain < 1 || u.rows%u.drain != 0 || u.rows/u.drain > slices.Min(w.lengths)/u.lanes {
-		return nil, n.Errorf(diag.BlockUnitRows, "%d sums that leave %d a beat take longer than a block of %d beats",
-			u.rows, u.drain,
-			slices.Min(w.lengths)/u.lanes).WithHint("schedule the quantized graph again, or use fewer lanes")
+	if drain < 1 || rows%drain != 0 || rows/drain > slices.Min(w.lengths)/lanes {
+		return n.Errorf(diag.BlockUnitRows, "%d sums that leave %d a beat take longer than a block of %d beats",
+			rows, drain, slices.Min(w.lengths)/lanes).
+			WithHint("schedule the quantized graph again, or use fewer lanes")
+	}
+	return nil
+}
+
+// hardware chooses the parameters of mx_linear.
+func (w *windowSum) hardware(n *ir.Node, f Front) (*blockUnit, error) {
+	list, err := w.Products(n, f)
+	if err != nil {
+		return nil, err
+	}
+	form, err := formOf(n, list)
+	if err != nil {
+		return nil, err
+	}
+	xs, ws := w.factors()
+	u := &blockUnit{windowSum: w, lanes: n.HW.InLanes, rows: n.HW.Rows, drain: n.HW.OutLanes, biasW: 1, x: xs[0], w: ws[0]}
+	if form.Factors == codedData || form.Factors == codedBoth {
+		u.x = xs[1]
+	}
+	if form.Factors == codedWeights || form.Factors == codedBoth {
+		u.w = ws[1]
 	}
 	for _, v := range w.bias {
 		u.biasW = max(u.biasW, arith.SignedBits(big.NewInt(v)))
 	}
 	u.shifts(n)
-	return u, u.factors(n)
+	return u, nil
 }
 
-// factors decides whether products are those of integers or of codes, of elements and of weights, by their cost; the
-// integers of elements are made for each beat.
-func (u *blockUnit) factors(n *ir.Node) error {
-	u.x, u.w = factor{bits: u.data.ints.W, signed: true}, factor{bits: 1, signed: true}
-	for _, v := range u.weights {
-		u.w.bits = max(u.w.bits, arith.SignedBits(big.NewInt(v)))
+// Products lists the forms of a sum over blocks: elements and weights as integers or as codes; the integers of elements
+// are made for each beat.
+func (w *windowSum) Products(n *ir.Node, _ Front) (list []ir.ProductForm, err error) {
+	if err := w.lanesLegal(n); err != nil {
+		return nil, err
 	}
-	xs, ws := []factor{u.x}, []factor{u.w}
-	if b := u.data.block; u.data.fields && b.ElementRTL() > 0 {
-		coded := u.x
+	xs, ws := w.factors()
+	for i, word := range [][]string{{Integers, codedWeights}, {codedData, codedBoth}}[:len(xs)] {
+		for k := range ws {
+			list = append(list, ir.ProductForm{Products: ir.Products{Factors: word[k]},
+				Sum: rowUnit(n, n.HW.InLanes, xs[i], ws[k], false)})
+		}
+	}
+	return list, nil
+}
+
+// factors are what can be multiplied of elements and of weights: integers, and codes where there are any.
+func (w *windowSum) factors() (xs, ws []factor) {
+	xs, ws = []factor{{bits: w.data.ints.W, signed: true}}, []factor{{bits: 1, signed: true}}
+	for _, v := range w.weights {
+		ws[0].bits = max(ws[0].bits, arith.SignedBits(big.NewInt(v)))
+	}
+	if b := w.data.block; w.data.fields && b.ElementRTL() > 0 {
+		coded := xs[0]
 		coded.code = format.Minifloat{Bits: b.Width(), Field: b.ElementRTL()}
 		xs = append(xs, coded)
 	}
-	if u.w.bits > codedBits {
-		coded := u.w
-		coded.code = format.ShortestMinifloat(slices.Values(u.weights))
+	if ws[0].bits > codedBits {
+		coded := ws[0]
+		coded.code = format.ShortestMinifloat(slices.Values(w.weights))
 		ws = append(ws, coded)
 	}
-	least := math.MaxInt
-	for _, x := range xs {
-		for _, w := range ws {
-			cost, err := productsCost(n, u.lanes, x, w, false)
-			if err != nil {
-				return err
-			}
-			if cost < least {
-				least, u.x, u.w = cost, x, w
-			}
-		}
-	}
-	return nil
+	return xs, ws
 }
 
 // shifts finds the range of a = xs + ws + OFFSET over all blocks that are not zero, and with it LOW and SPAN.
@@ -152,7 +174,7 @@ func (u *blockUnit) scaleField(c, j int) int64 {
 
 // Unit is mx_<name> with its images. It is always folded.
 func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
-	u, err := w.hardware(n)
+	u, err := w.hardware(n, f)
 	if err != nil {
 		return nil, err
 	}

@@ -78,23 +78,45 @@ func tapLanes(g *geometry.Grid) []int {
 
 func convRTL(n *ir.Node) (*rtl.Unit, error) { return convRTLEach(n, nil) }
 
-// convRTLEach is the unit of n, whose rows have codes of their own where each is not nil.
-func convRTLEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
-	a := n.Attrs.(*ConvAttrs)
-	g, err := geometry.OfNode(n, &a.Window)
+// convProducts is the Products column.
+func convProducts(n *ir.Node) ([]ir.ProductForm, error) {
+	p, f, err := convFront(n, nil)
 	if err != nil {
 		return nil, err
 	}
-	p, err := dot.New(n)
+	return p.Products(n, f)
+}
+
+// convRTLEach is the unit of n, whose rows have codes of their own where each is not nil.
+func convRTLEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
+	p, f, err := convFront(n, each)
 	if err != nil {
 		return nil, err
+	}
+	u, err := p.Unit(n, f)
+	if err == nil && u.Body != nil && u.Body.Window == nil {
+		rows, _ := p.Size()
+		u.Frames = n.Type.Elems() / rows // vectors
+	}
+	return u, err
+}
+
+// convFront is the plan of n, and what stands before its multipliers.
+func convFront(n *ir.Node, each *format.Each) (p dot.Sum, f dot.Front, err error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := geometry.OfNode(n, &a.Window)
+	if err != nil {
+		return nil, f, err
+	}
+	if p, err = dot.New(n); err != nil {
+		return nil, f, err
 	}
 	rows, _ := p.Size()
 	v := convVector(n, g, rows)
 	if v != nil {
 		v.Each = each
 	}
-	f := dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: padded(g),
+	f = dot.Front{Name: "conv", Vector: v, Size: geometry.Params(g), Padded: padded(g),
 		Sweeps: n.Type.Elems() / rows}
 	switch {
 	case !a.Depthwise(g, rows):
@@ -112,11 +134,7 @@ func convRTLEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 		f.Size = append(f.Size, "STREAM_LANES", n.HW.StreamIn, "TAP_LANES", f.In)
 		f.Tail, f.Lanes = hardware.RomStyle(n), depthwiseLegal(n, g)
 	}
-	u, err := p.Unit(n, f)
-	if err == nil && u.Body != nil && u.Body.Window == nil {
-		u.Frames = n.Type.Elems() / rows // vectors
-	}
-	return u, err
+	return p, f, nil
 }
 
 func padded(g *geometry.Grid) bool { return g.PT+g.PL+g.PB+g.PR > 0 }

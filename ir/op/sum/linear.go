@@ -25,17 +25,18 @@ import (
 // Quantized, weights and bias are constants, and the sum is exact with one rounding into the result format.
 var Linear = &ir.Op{
 	Name: "linear", Doc: "x*transpose(w) + b over the last axis", Arity: [2]int{2, 3},
-	Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks},
-	Infer:  linearInfer,
-	Eval:   linearEval,
-	Bounds: linearBounds,
-	Exact:  dot.ExactSum,
-	HLO:    linearHLO,
-	RTL:    linearUnit,
-	Lanes:  linearLanes,
-	CUDA:   linearCUDA,
-	Legal:  dot.Legal,
-	Gen:    genLinear,
+	Traits:   ir.Traits{Weighted: true, Blocks: column.SumsInBlocks},
+	Infer:    linearInfer,
+	Eval:     linearEval,
+	Bounds:   linearBounds,
+	Exact:    dot.ExactSum,
+	HLO:      linearHLO,
+	RTL:      linearUnit,
+	Products: linearProducts,
+	Lanes:    linearLanes,
+	CUDA:     linearCUDA,
+	Legal:    dot.Legal,
+	Gen:      genLinear,
 
 	DSPCause: dspCause,
 }
@@ -209,12 +210,31 @@ func genLinear(r *rand.Rand, o *ir.Op) *ir.Graph {
 // linearUnit reads its data as they come.
 func linearUnit(n *ir.Node) (*rtl.Unit, error) { return linearUnitEach(n, nil) }
 
+// linearProducts is the Products column.
+func linearProducts(n *ir.Node) ([]ir.ProductForm, error) {
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.Products(n, linearFront(n, p, nil))
+}
+
 // linearUnitEach is the unit of n, whose rows have codes of their own where each is not nil.
 func linearUnitEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 	p, err := dot.New(n)
 	if err != nil {
 		return nil, err
 	}
+	u, err := p.Unit(n, linearFront(n, p, each))
+	if err == nil {
+		_, terms := p.Size()
+		u.Frames = n.Args[0].Type.Elems() / terms // the header speaks of one vector
+	}
+	return u, err
+}
+
+// linearFront is what stands before the multipliers of n.
+func linearFront(n *ir.Node, p dot.Sum, each *format.Each) dot.Front {
 	rows, terms := p.Size()
 	f := dot.Front{Name: "linear", Vector: &dot.Vector{Terms: terms, Each: each}, Coded: true,
 		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
@@ -226,9 +246,5 @@ func linearUnitEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 	} else if e := lane.CheckDivisor(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {
 		f.Lanes = e
 	}
-	u, err := p.Unit(n, f)
-	if err == nil {
-		u.Frames = n.Args[0].Type.Elems() / terms // the header speaks of one vector
-	}
-	return u, err
+	return f
 }

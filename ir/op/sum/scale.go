@@ -24,14 +24,15 @@ import (
 // format.
 var Scale = &ir.Op{
 	Name: "scale", Doc: "x*m + b per channel", Attrs: column.ScaleAttrs{}, Arity: [2]int{3, 3},
-	Traits: ir.Traits{Weighted: true, Axis: column.ScaleAxis, PerChannel: true},
-	Infer:  func(n *ir.Node) ([]int, error) { return column.InferChannels(n, n.Attrs.(*column.ScaleAttrs).Axis) },
-	Eval:   scaleEval,
-	Bounds: weightedBounds,
-	Exact:  dot.ExactSum,
-	HLO:    scaleHLO,
-	RTL:    scaleRTL,
-	Gen:    genScale,
+	Traits:   ir.Traits{Weighted: true, Axis: column.ScaleAxis, PerChannel: true},
+	Infer:    func(n *ir.Node) ([]int, error) { return column.InferChannels(n, n.Attrs.(*column.ScaleAttrs).Axis) },
+	Eval:     scaleEval,
+	Bounds:   weightedBounds,
+	Exact:    dot.ExactSum,
+	HLO:      scaleHLO,
+	RTL:      scaleRTL,
+	Products: scaleProducts,
+	Gen:      genScale,
 	Legal: func(n *ir.Node) error {
 		if a := n.Attrs.(*column.ScaleAttrs).Axis; a != len(n.Type.Shape)-1 {
 			return fmt.Errorf("channels must be the last axis, not axis %d of %s", a, ir.ShapeString(n.Type.Shape))
@@ -138,6 +139,20 @@ func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.Unit(n, scaleFront(n, p))
+}
+
+// scaleProducts is the Products column.
+func scaleProducts(n *ir.Node) ([]ir.ProductForm, error) {
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.Products(n, scaleFront(n, p))
+}
+
+// scaleFront is what stands before the multipliers of n.
+func scaleFront(n *ir.Node, p dot.Sum) dot.Front {
 	channels, _ := p.Size()
 	lanes := n.HW.InLanes
 	f := dot.Front{Name: "scale", Size: []any{"C", channels, "LANES", lanes}, In: 1, Out: lanes,
@@ -145,7 +160,7 @@ func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
 	if e := lane.CheckDivisor(n, "lanes", lanes, channels, "channels"); e != nil {
 		f.Lanes = e
 	}
-	return p.Unit(n, f)
+	return f
 }
 
 func genScale(r *rand.Rand, o *ir.Op) *ir.Graph {

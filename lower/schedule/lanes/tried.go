@@ -14,6 +14,7 @@ import (
 	"lathe/ir/unit"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
+	"lathe/lower/schedule/forms"
 	"lathe/lower/schedule/timing"
 	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
@@ -101,7 +102,7 @@ const guessed = 64
 func (t *Tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, error) {
 	kept := n.HW
 	defer func() { n.HW = kept }()
-	t.units = &unit.Cache{Part: l.plan.Part}
+	t.units = &unit.Cache{Part: l.plan.Part, Forms: forms.Cheapest}
 	e := evaluation{Tried: t, node: n, known: map[Folding]int{}}
 	e.option(foldingOf(n)) // first, so that it comes first among equals
 	sharing := l.sharing(n)

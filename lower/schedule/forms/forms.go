@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package forms chooses how units multiply: the form of their products that costs least on the part.
+package forms
+
+import (
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/unit"
+)
+
+// lutsPerBlock is what a block of 18 Kbit is worth in LUTs: mem_rom takes it where a ROM of LUTs would cost more.
+const lutsPerBlock = 129
+
+// Cheapest is the form of the products of n, whose lanes are decided, that costs least: what is multiplied by the sum
+// of a row in a beat, and whether weights are shifted by the whole unit. Codes of data are refused (L0308) where
+// integers cost less. Other errors are those of the RTL column.
+func Cheapest(n *ir.Node) (ir.Products, error) {
+	if n.Op.Products == nil {
+		return ir.Products{}, nil
+	}
+	list, err := n.Op.Products(n)
+	if err != nil || len(list) == 0 {
+		return ir.Products{}, err
+	}
+	shifted := func(f ir.ProductForm) bool { return f.Shifted }
+	from := slices.IndexFunc(list, shifted)
+	if from < 0 {
+		from = len(list)
+	}
+	plain, err := bySum(n, list[:from])
+	if err != nil || from == len(list) {
+		return plain, err
+	}
+	other, err := bySum(n, list[from:])
+	if err != nil {
+		return plain, nil
+	}
+	return byUnit(n, plain, other)
+}
+
+// bySum is the first of the forms whose sum of a row costs least.
+func bySum(n *ir.Node, list []ir.ProductForm) (ir.Products, error) {
+	best, least := 0, 0
+	for i, form := range list {
+		if len(list) == 1 {
+			break
+		}
+		f, err := form.Sum.Facts(n.HW.Part.Technology())
+		if err != nil {
+			return ir.Products{}, err
+		}
+		if cost := f.Cost.LUT + n.HW.Part.LUTsPerDSP()*f.Cost.DSP; i == 0 || cost < least {
+			best, least = i, cost
+		}
+	}
+	if list[best].Decoded {
+		return ir.Products{}, n.Errorf(diag.OpFormats, "products of integers cost less here than those of codes of %s",
+			n.Args[0].Type.Format)
+	}
+	return list[best].Products, nil
+}
+
+// byUnit is other if the unit of n exists with it and costs less than with plain. A shifter of sums takes two rows of
+// registers, so flip-flops count here, of which a device has two for each LUT.
+func byUnit(n *ir.Node, plain, other ir.Products) (ir.Products, error) {
+	before, err := unitCost(n, plain)
+	if err != nil {
+		return plain, err
+	}
+	if after, err := unitCost(n, other); err == nil && after < before {
+		return other, nil
+	}
+	return plain, nil
+}
+
+// unitCost weighs the unit of n with a form of its products, in LUTs.
+func unitCost(n *ir.Node, p ir.Products) (int, error) {
+	one := *n
+	one.HW.Products = p
+	u, err := n.Op.RTL(&one)
+	if err != nil {
+		return 0, err
+	}
+	f, err := u.Facts(n.HW.Part.Technology())
+	c := f.Cost
+	return c.LUT + c.FF/2 + n.HW.Part.LUTsPerDSP()*c.DSP + lutsPerBlock*c.BRAM, err
+}
+
+// Choose gives nodes of g the form of their products. Who has no hardware keeps none: its unit says why.
+func Choose(units *unit.Cache, g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		if n.Op.Products == nil {
+			continue
+		}
+		if form, err := units.Form(n); err == nil {
+			n.HW.Products = form
+		}
+	}
+	return nil
+}
