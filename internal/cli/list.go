@@ -167,6 +167,7 @@ func pipelines() []pipeline {
 		{"float", float.Pipeline.Promises()},
 		{"quantize", quantize.Pipeline.Promises()},
 		{"prepare", schedule.Preparation.Promises()}, {"schedule", schedule.Pipeline.Promises()},
+		{"complete", schedule.Completion.Promises()},
 		{"kernels", kernels.Pipeline.Promises()}}
 }
 

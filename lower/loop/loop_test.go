@@ -22,6 +22,7 @@ import (
 	"lathe/lower"
 	"lathe/lower/loop"
 	"lathe/lower/lowertest"
+	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/lower/schedule"
@@ -64,7 +65,8 @@ func TestShare(t *testing.T) {
 			t.Errorf("seed %d: %d layers share units, %d are alike\n%s", seed, shared.Layers, layers, difftest.Describe(q))
 		}
 		mode := []string{"fold", "lean"}[seed%2]
-		all, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", mode), schedule.Options{})
+		all, _, err := lower.Schedule(t.Context(), q, planned(t, "loop", mode),
+			schedule.Options{Options: pass.Options{Verify: seed%8 == 0}})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -113,7 +113,7 @@ func broken(p Promise, g *ir.Graph, msg string, args ...any) *diag.Error {
 
 // evaluate is the outputs of a graph on the sample runs, with layers that share units written out.
 func (r *Runner) evaluate(g *ir.Graph) ([]ref.Sample, error) {
-	return Outputs(r.ctx, ring.Unrolled(g.Clone(), nil), r.samples)
+	return Outputs(r.ctx, ring.Unrolled(ring.Units(g.Clone()), nil), r.samples)
 }
 
 // verify holds a pass to its effect, on the outputs of the sample runs.

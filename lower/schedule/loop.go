@@ -3,7 +3,6 @@
 package schedule
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -11,45 +10,52 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/ring"
 	"lathe/lower/loop"
-	"lathe/lower/plan"
 )
 
-// byLoop is Run where layers that are alike share one block of units. What is scheduled is the graph of the
-// units; the result has all layers, and says which nodes share a unit.
-func byLoop(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
-	shared, err := loop.Share(g, plan.Fold.Images)
+// shareLayers has layers that are alike share one block of units, where the plan asks for it: what is scheduled is the
+// graph of the units. Error L0434 where no layers are alike.
+func shareLayers(s *stage, g *ir.Graph) error {
+	fold := &s.plan.Fold
+	if fold.Layers != "loop" {
+		return nil
+	}
+	shared, err := loop.Share(g, fold.Images)
 	var refused *diag.Error
-	if errors.As(err, &refused) && plan.Fold.LayersFrom != "" {
-		err = refused.WithNote("set by %s", plan.Fold.LayersFrom)
+	if errors.As(err, &refused) && fold.LayersFrom != "" {
+		err = refused.WithNote("set by %s", fold.LayersFrom)
 	}
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if plan.Decode {
-		if _, err := DecodeTokens(g); err != nil {
-			return nil, nil, err
-		}
-		if err := byTurns(shared.Units); err != nil {
-			return nil, nil, err
-		}
-	}
-	units, report, err := oneEach(ctx, shared.Units, plan, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	report.Note("%d layers share one block of %d nodes: the first ends in %q, the last in %q; a sample takes %d "+
-		"turns", shared.Layers, shared.Nodes, shared.First, shared.Last, shared.Layers)
-	if b := plan.Fold.Images; b > 1 {
-		report.Note("%d samples at a time are in them: a group of fewer waits for more, or for TLAST", b)
-	}
-	all := ring.Unrolled(units, shared.Copies)
-	return all, report, all.Check()
+	s.shared, *g = shared, *shared.Units
+	return nil
 }
 
-// byTurns has each token of a decoder go through the units that layers share once a layer before the next one enters.
+// writeLayers gives each layer nodes of its own again, which say whose units compute them.
+func writeLayers(s *stage, g *ir.Graph) error {
+	shared := s.shared
+	if shared == nil {
+		return nil
+	}
+	s.report.Note("%d layers share one block of %d nodes: the first ends in %q, the last in %q; a sample takes %d "+
+		"turns", shared.Layers, shared.Nodes, shared.First, shared.Last, shared.Layers)
+	if b := s.plan.Fold.Images; b > 1 {
+		s.report.Note("%d samples at a time are in them: a group of fewer waits for more, or for TLAST", b)
+	}
+	*g = *ring.Unrolled(g, shared.Copies)
+	return nil
+}
+
+// takeTurns has each token of a decoder go through the units that layers share once a layer before the next one enters.
 // Error L0435 names a node whose unit would then mix layers or tokens up: those that keep something from token to token
 // or count tokens, but for attention and rotary positions.
-func byTurns(units *ir.Graph) error {
+func takeTurns(s *stage, units *ir.Graph) error {
+	if s.shared == nil || !s.plan.Decode {
+		return nil
+	}
+	if _, err := DecodeTokens(units); err != nil {
+		return err
+	}
 	l := lengths{tokens: units.In[0].Type.Tokens()}
 	turns := ring.Turns(units)
 	for _, n := range units.Nodes {

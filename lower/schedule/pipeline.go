@@ -10,13 +10,17 @@ import (
 	"lathe/lower/schedule/streams"
 )
 
-// Preparation marks what the plan makes of a whole graph, before layers share units and before any search.
+// Preparation marks what the plan makes of a whole graph, and has layers share units, before any search.
 var Preparation = pass.Pipeline[*stage]{
 	pass.New("refuse_cache", "refuses a cache outside of the chip where there is no decoder", pass.Annotate, 0,
 		cacheOutside),
 	pass.New("mark_decoder", "marks the units of a decoder, where the plan asks for one", pass.Annotate, 0, markDecoder),
 	pass.New("mark_lengths", "marks what has a row a token, where the plan has frames of any length", pass.Annotate, 0,
 		markLengths),
+	pass.New("share_layers", "layers that are alike become one block of units, where the plan asks for it", pass.Exact, 0,
+		shareLayers),
+	pass.New("take_turns", "has a token of a decoder go through shared units once a layer before the next one enters",
+		pass.Annotate, 0, takeTurns),
 }
 
 // Pipeline gives every node its hardware.
@@ -49,4 +53,10 @@ var Pipeline = pass.Pipeline[*stage]{
 	pass.New("time_units", "initiation interval and latency from the headers of the modules", pass.Annotate, 0,
 		(*stage).time),
 	pass.New("size_fifos", "FIFOs after forks, as deep as a run beat by beat shows", pass.Exact, 0, sizeFifos),
+}
+
+// Completion makes of the graph of units that of the model again.
+var Completion = pass.Pipeline[*stage]{
+	pass.New("write_layers", "layers that share units get nodes of their own again, which name these", pass.Exact, 0,
+		writeLayers),
 }

@@ -14,6 +14,7 @@ import (
 	"lathe/ir/target"
 	"lathe/ir/unit"
 	"lathe/lower/float"
+	"lathe/lower/loop"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/forms"
@@ -44,6 +45,7 @@ type stage struct {
 	ctx    context.Context
 	chosen lanes.Foldings // by the modes lean and balance
 	units  *unit.Cache    // plans of the units of the graph
+	shared *loop.Sharing  // the layers that share units; nil: none do
 }
 
 func newStage(ctx context.Context, plan *plan.Plan, units *unit.Cache) *stage {
@@ -79,19 +81,21 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Grap
 	if err := pass.Run(s.runner(c, o.Options), s, Preparation, c); err != nil {
 		return nil, nil, err
 	}
-	schedule := oneEach
-	if plan.Fold.Layers == "loop" {
-		schedule = byLoop
+	c, r, err := oneEach(ctx, c, plan, o)
+	if err != nil {
+		return nil, nil, err
 	}
-	c, r, err := schedule(ctx, c, plan, o)
-	if err == nil {
-		r.Passes = append(s.report.Passes, r.Passes...)
-		r.warnPart(&plan.Target.FPGA)
+	prepared := len(s.report.Passes)
+	if err := pass.Run(s.runner(c, o.Options), s, Completion, c); err != nil {
+		return nil, nil, err
 	}
-	return c, r, err
+	r.Passes = slices.Concat(s.report.Passes[:prepared], r.Passes, s.report.Passes[prepared:])
+	r.Notes = append(r.Notes, s.report.Notes...)
+	r.warnPart(&plan.Target.FPGA)
+	return c, r, nil
 }
 
-// oneEach is Run of a graph in which each node is to have a unit of its own.
+// oneEach is Run of a graph in which each node has a unit of its own.
 func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
 	switch plan.Fold.Mode {
 	case "lean":
@@ -155,7 +159,7 @@ func (r *Report) Traffic() (beats int) {
 
 // Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.
 func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
-	p, s := slices.Concat(Preparation, Pipeline).Named(names), newStage(ctx, plan, nil)
+	p, s := slices.Concat(Preparation, Pipeline, Completion).Named(names), newStage(ctx, plan, nil)
 	return len(p), pass.Run(s.runner(g, o), s, p, g)
 }
 
