@@ -77,6 +77,7 @@ type Evidence struct {
 	Proofs []Proof
 	Uses   []Use
 	Clocks []Clock
+	Areas  []Area
 }
 
 // The files of a folder of evidence.
@@ -86,6 +87,7 @@ const (
 	proofsFile = "circuits.jsonl"
 	usesFile   = "uses.jsonl"
 	clocksFile = "timing.jsonl"
+	areasFile  = "area.jsonl"
 )
 
 // Read reads a folder. Errors are those of the files and of their JSON.
@@ -107,7 +109,10 @@ func Read(dir string) (*Evidence, error) {
 	if e.Uses, err = lines[Use](dir, usesFile); err != nil {
 		return nil, err
 	}
-	e.Clocks, err = lines[Clock](dir, clocksFile)
+	if e.Clocks, err = lines[Clock](dir, clocksFile); err != nil {
+		return nil, err
+	}
+	e.Areas, err = lines[Area](dir, areasFile)
 	return e, err
 }
 
@@ -153,7 +158,7 @@ func (e *Evidence) Write(dir string) error {
 func (e *Evidence) texts() map[string]string {
 	sweep, _ := json.MarshalIndent(e.Sweep, "", " ") // strings alone, which have no errors
 	return map[string]string{sweepFile: string(sweep) + "\n", edgesFile: text(e.Edges), proofsFile: text(e.Proofs),
-		usesFile: text(e.Uses), clocksFile: text(e.Clocks)}
+		usesFile: text(e.Uses), clocksFile: text(e.Clocks), areasFile: text(e.Areas)}
 }
 
 func text[T any](list []T) string {

@@ -8,12 +8,15 @@
 //	measuring equal MODULE COMMAND
 //	measuring timing [-run REGEXP]
 //	measuring timing-modules [-run REGEXP]
+//	measuring area [-run REGEXP]
+//	measuring area-ecp5 [-run REGEXP]
 //
 // results compiles the examples, compares their circuits with the lines of docs/evidence, proves those that -prove
 // names, and prints docs/results.md. equal records that COMMAND has proven a module to be what it was at the last
 // sweep. timing places and routes the examples, keeps their clocks in docs/evidence, and prints docs/timing.md;
 // timing-modules does so with modules alone, whose clocks docs/timing-modules.md keeps; what -run does not match stays.
-// print only prints docs/results.md and docs/timing.md.
+// area and area-ecp5 have Yosys count designs, keep the counts in docs/evidence, and print docs/area.md and
+// docs/area-ecp5.md. print only prints all pages but those of modules.
 package main
 
 import (
@@ -64,7 +67,8 @@ type page struct {
 }
 
 var pages = []page{{"results", "", results}, {"print", "", reprint}, {"equal", "MODULE COMMAND", equal},
-	{"timing", "", timing}, {"timing-modules", "", modules}}
+	{"timing", "", timing}, {"timing-modules", "", modules}, {"area", "", areas(areaDesigns)},
+	{"area-ecp5", "", areas(ecp5Designs)}}
 
 // run returns the exit status: 0 done, 1 something is wrong, 2 wrong usage.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
@@ -76,7 +80,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	set.StringVar(&f.plugin, "plugin", "", "the PJRT plugin")
 	set.StringVar(&f.prove, "prove", "", "circuits of results to prove: cover (of what changed), stale, all (a sweep)")
 	set.IntVar(&f.most, "most", 20, "circuits of a covering set; 0: as many as it takes")
-	set.Func("run", "`regexp` of the rows of a page of clocks to measure; the others stay", func(text string) (err error) {
+	set.Func("run", "`regexp` of the rows of a page to measure; the others stay", func(text string) (err error) {
 		f.run, err = regexp.Compile(text)
 		return err
 	})

@@ -67,6 +67,9 @@ func reprint(context.Context, *flags, []string, func(string)) error {
 	if err != nil {
 		return err
 	}
+	if err := saveAreas(e); err != nil {
+		return err
+	}
 	return saveClocks(e, models)
 }
 

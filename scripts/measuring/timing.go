@@ -86,7 +86,7 @@ func timedModels() ([]string, error) {
 func (p *timed) fill(ctx context.Context, tools string, say func(string)) error {
 	for _, p.plan = range []string{"", "serial"} {
 		start := time.Now()
-		hw, err := p.emit(ctx)
+		hw, err := emitted(ctx, p.model, p.plan, "")
 		if err != nil {
 			return err
 		}
@@ -106,15 +106,18 @@ func (p *timed) fill(ctx context.Context, tools string, say func(string)) error 
 	return nil
 }
 
-// emit compiles the example under the plan.
-func (p *timed) emit(ctx context.Context) (*driver.Hardware, error) {
-	dir := filepath.Join("examples", p.model)
+// emitted is the hardware of an example under a plan ("default": none) for a part; "": that of the plan.
+func emitted(ctx context.Context, model, plan, part string) (*driver.Hardware, error) {
+	dir := filepath.Join("examples", model)
 	s := driver.Source{Model: filepath.Join(dir, "model.onnx")}
+	if part != "" {
+		s.Settings.Part = &part
+	}
 	if calib := filepath.Join(dir, "calib.npz"); exists(calib) {
 		s.Calibrate = calib
 	}
-	if p.plan != "" {
-		s.Plan = filepath.Join("examples", "plans", p.plan+".toml")
+	if plan != "" && plan != proof.Default {
+		s.Plan = filepath.Join("examples", "plans", plan+".toml")
 	}
 	g, err := s.Import()
 	if err != nil {
