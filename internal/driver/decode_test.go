@@ -13,6 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
+	"lathe/internal/tools"
 	"lathe/ir/unit"
 	"lathe/lower/plan"
 	"lathe/lower/schedule"
@@ -83,14 +84,14 @@ const sharing = "[fold]\nlayers = \"loop\"\n"
 // TestDecode proves decoders: a prompt at once and the others token by token, sequences that end early, tokens beyond
 // the last place. Their outputs are those of the whole causal model.
 func TestDecode(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range tools.Few(2, []struct {
 		name, model, plan      string
 		tokens, prefill, words int
 	}{
 		{"llama", edited(t, examples+"tiny-llama/hf", `embeddings": 64`, `embeddings": 80`), "", 80, 16, 256},
 		{"gpt2", "../../frontend/hf/testdata/gpt2", fifths, 12, 4, 37},
 		{"loop", alikeLayers(t), sharing + fifths, 12, 4, 37},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)

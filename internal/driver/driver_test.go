@@ -114,19 +114,17 @@ func TestVerify(t *testing.T) {
 		model, plan string
 		outputs     int
 	}{
-		// Each example, and each plan.
 		{"digits-cnn", "", 4500}, {"jets-mlp", "", 7500}, {"digits-mlp", "uneven", 4500}, {"digits-cnn", "mixed", 4500},
 		{"digits-resnet", "", 4500}, {"digits-qdq-perchannel", "", 4500}, {"digits-qonnx", "", 4500},
 		{"digits-qdq", "w4", 4500}, {"digits-mlp", "pack", 4500}, {"digits-cnn", "chain", 4500}, {"digits-vit", "", 4500},
 		{"digits-dscnn", "mxmix", 4500}, {"digits-lstm", "mx", 3000}, {"digits-gru", "b16", 3000},
 		{"digits-widths", "", 4500}, {"digits-widths", "unroll", 4500},
-		// Others.
 		{"digits-mlp", "", 4500}, {"digits-dscnn", "", 4500}, {"digits-resnet", "uneven", 4500},
 		{"digits-cnn", "pack", 4500}, {"digits-vit", "mxmix", 4500}, {"digits-mlp", "mx", 4500},
 		{"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500}, {"digits-qdq-perchannel", "mxmix", 4500},
 		{"digits-lstm", "", 3000}, {"digits-gru", "", 3000},
 	}
-	for _, c := range cases[:tools.Sample(16, len(cases))] {
+	for _, c := range tools.Few(9, cases) {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)
@@ -234,9 +232,9 @@ func TestLoopCanFail(t *testing.T) {
 // TestZeroPoints moves zero points by one, where they enter and where they leave: verify must turn red at that node.
 func TestZeroPoints(t *testing.T) {
 	e := engines(t)
-	for _, c := range []struct{ node, old, with string }{
+	for _, c := range tools.Few(2, []struct{ node, old, with string }{
 		{"bn1", ".ZERO(-128)", ".ZERO(-127)"}, {"bn1", ".PAD(-128)", ".PAD(-127)"}, {"fc", ".ZERO(27)", ".ZERO(28)"},
-	} {
+	}) {
 		j := job(t, "digits-qdq", "model.onnx", "", 30)
 		replace(t, j, j.HW.Design.Core+".sv", c.old, c.with)
 		check, err := e.Verify(t.Context(), *j)
@@ -321,7 +319,7 @@ func swapWeights(t *testing.T, j *driver.Job, node string) {
 // twice.
 func TestDesignsAreClean(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog", "yosys")
-	for _, c := range [][2]string{{"digits-cnn", ""}, {"digits-mlp", "uneven"}, {"digits-cnn", "serial"}} {
+	for _, c := range tools.Few(2, [][2]string{{"digits-cnn", ""}, {"digits-mlp", "uneven"}, {"digits-cnn", "serial"}}) {
 		t.Run(c[0]+"/"+c[1], func(t *testing.T) {
 			t.Parallel()
 			j := job(t, c[0], "model.onnx", c[1], 1)

@@ -3,6 +3,8 @@
 package driver_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +22,9 @@ import (
 // TestFifos demands that FIFOs hold, without stalls, exactly the beats that were predicted, and those behind forks
 // fewer than they could.
 func TestFifos(t *testing.T) {
-	for plan, fifos := range map[string]int{"": 2, "serial": 2, "wide": 1, "uneven": 2} {
+	behind := map[string]int{"": 2, "serial": 2, "wide": 1, "uneven": 2} // by plan
+	for _, plan := range tools.Few(2, slices.Sorted(maps.Keys(behind))) {
+		fifos := behind[plan]
 		t.Run("digits-resnet/"+plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)

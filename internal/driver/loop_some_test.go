@@ -5,6 +5,6 @@
 package driver_test
 
 // loops are the random networks of TestLoop, loopModels the examples that are quick.
-const loops = 5
+const loops = 3
 
 var loopModels = []loopModel{{"digits-vit", "model.onnx", 5, []int{2}}}

@@ -39,7 +39,7 @@ func ways(d *emit.Design) (streamed, held int) {
 // TestMemory proves designs whose weights lie outside: a memory that never stalls keeps the cycles of ROMs or shows
 // itself as the bottleneck, one that stalls changes no code.
 func TestMemory(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range tools.Few(3, []struct {
 		model, plan    string
 		streamed, held int
 		port           bool // sets the pace
@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 		{"digits-mlp", "external", 3, 0, true}, {"digits-mlp", "streamed", 3, 0, false},
 		{"jets-mlp", "streamed", 4, 0, false}, {"digits-cnn", "external", 1, 2, false},
 		{"digits-cnn", "external_mx", 1, 1, false}, {"digits-resnet", "external", 1, 6, false},
-	} {
+	}) {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)

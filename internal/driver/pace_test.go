@@ -10,6 +10,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/internal/difftest"
 	"lathe/internal/driver"
+	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/unit"
@@ -24,7 +25,8 @@ const paceFrames = 8
 // TestPaces runs every unit of a design alone, with nobody who holds it up: a sample takes exactly the cycles that its
 // header says, also where the design around it is slower.
 func TestPaces(t *testing.T) {
-	for _, c := range [][2]string{{"digits-resnet", "mx"}, {"digits-dscnn", "wide"}, {"digits-qdq", "serial"}} {
+	all := [][2]string{{"digits-resnet", "mx"}, {"digits-dscnn", "wide"}, {"digits-qdq", "serial"}}
+	for _, c := range tools.Few(2, all) {
 		comparePaces(t, c[0], c[1])
 	}
 }
@@ -124,7 +126,8 @@ func steady(first []int) float64 {
 // TestBeats compares whole designs with their run as tokens: on every stream between two units, and on every branch of
 // a fork, the first and the last beat of each sample move in the cycle that was predicted.
 func TestBeats(t *testing.T) {
-	for _, c := range [][2]string{{"digits-resnet", "mx"}, {"digits-cnn", "fps"}, {"digits-qdq-mlp", "mxmix"}} {
+	all := [][2]string{{"digits-resnet", "mx"}, {"digits-cnn", "fps"}, {"digits-qdq-mlp", "mxmix"}}
+	for _, c := range tools.Few(2, all) {
 		compareBeats(t, c[0], c[1])
 	}
 }

@@ -21,11 +21,3 @@ func TestPathsLarge(t *testing.T) {
 	}
 	t.Logf("%+v", counted(t, &driver.Job{HW: emitted(t, driver.Source{Model: model})}))
 }
-
-// TestPathsOthers holds designs with real scales and with blocks to the limits of TestPaths.
-func TestPathsOthers(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ model, plan string }{{"digits-qdq-mlp", "serial"}, {"digits-mlp", "mx"}} {
-		t.Run(c.model, func(t *testing.T) { counted(t, job(t, c.model, "model.onnx", c.plan, 0)) })
-	}
-}

@@ -13,12 +13,16 @@ import (
 	"lathe/sim/area/paths"
 )
 
-// TestPaths holds an emitted design to the limits of paths: a path may begin in a unit and end in its neighbour, which
-// counts of single modules do not see. This one has windows of both kinds; TestPathsOthers has real scales and blocks,
-// TestPredictedArea a serial design.
+// TestPaths holds emitted designs to the limits of paths: a path may begin in a unit and end in its neighbour, which
+// counts of single modules do not see. One has windows of both kinds, one real scales, one blocks; TestPredictedArea
+// has another serial design.
 func TestPaths(t *testing.T) {
-	t.Parallel()
-	counted(t, job(t, "digits-cnn", "model.onnx", "", 0))
+	for _, c := range tools.Few(1, [][2]string{{"digits-cnn", ""}, {"digits-qdq-mlp", "serial"}, {"digits-mlp", "mx"}}) {
+		t.Run(c[0]+"/"+c[1], func(t *testing.T) {
+			t.Parallel()
+			counted(t, job(t, c[0], "model.onnx", c[1], 0))
+		})
+	}
 }
 
 // TestLongPathAcrossUnits counts units that hand on what they are given in the same cycle: of seven in a row, none of

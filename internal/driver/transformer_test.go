@@ -63,7 +63,7 @@ func (d design) String() string { return d.model + "/" + d.form + "/" + cmp.Or(d
 
 const promptTokens = 16
 
-// matrix is every network in its forms under its plans. Without the tag long it is a few samples of two designs.
+// matrix is every network in its forms under its plans. Without the tag long it is a few samples of one of two designs.
 func matrix() (all []design) {
 	add := func(n network, form string, plans ...string) {
 		for _, p := range plans {
@@ -79,7 +79,7 @@ func matrix() (all []design) {
 	if !tools.Long {
 		add(bert, spatial, "")
 		add(llama, spatial, "")
-		return all
+		return tools.Few(1, all)
 	}
 	plans := []string{"", "b16", "mixed", "mx"}
 	for _, m := range []network{vit, bert, gpt, like, llama} {

@@ -43,7 +43,7 @@ func (g image) windows(beats []*big.Int, pixel int) [][]*big.Int {
 }
 
 func TestConv(t *testing.T) {
-	for i, c := range tools.Few(4, []struct {
+	for i, c := range tools.Few(2, []struct {
 		g                     image
 		k, lanes, oc, rows, d int
 		fixed                 bool

@@ -38,7 +38,7 @@ var treeSizes = []struct{ n, w, pipe int }{{1, 8, 2}, {2, 3, 1}, {3, 8, 0}, {5, 
 	{33, 6, 2}}
 
 func TestAddTree(t *testing.T) {
-	for _, i := range tools.Drawn(5, len(treeSizes)) {
+	for _, i := range tools.Drawn(3, len(treeSizes)) {
 		c, signed := treeSizes[i], i%3 != 1
 		pipeline(t, "num_add_tree", params("N", c.n, "IN_W", c.w, "IN_SIGNED", flag(signed), "PIPE", c.pipe),
 			[]rtltest.Port{{Name: "in", Lanes: c.n, Signed: signed}},
@@ -53,7 +53,7 @@ func TestAddTree(t *testing.T) {
 }
 
 func TestMaxTree(t *testing.T) {
-	for _, i := range tools.Drawn(5, len(treeSizes)) {
+	for _, i := range tools.Drawn(3, len(treeSizes)) {
 		c, signed := treeSizes[i], i%3 != 1
 		pipeline(t, "num_max_tree", params("N", c.n, "W", c.w, "SIGNED", flag(signed), "PIPE", c.pipe),
 			[]rtltest.Port{{Name: "in", Lanes: c.n, Signed: signed}},
@@ -130,13 +130,13 @@ func TestDotLow(t *testing.T) {
 // TestMulPair has the widest pairs that a DSP takes, and every borrow: products of all signs, and of the least
 // numbers.
 func TestMulPair(t *testing.T) {
-	for _, c := range tools.Few(5, pairWidths) {
+	for _, c := range tools.Few(3, pairWidths) {
 		c.bench(t, "num_mul_pair", params("X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w), 1)
 	}
 }
 
 func TestDotPair(t *testing.T) {
-	for _, i := range tools.Drawn(5, len(pairWidths)) {
+	for _, i := range tools.Drawn(3, len(pairWidths)) {
 		c, n := pairWidths[i], []int{1, 3, 9, 6}[i%4]
 		c.bench(t, "num_dot_pair", params("N", n, "X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w, "PIPE", i%3), n)
 	}

@@ -21,11 +21,11 @@ var planted sync.Map
 
 // broken replaces a piece of a library file by a fault and demands that the bench finds it. The file belongs to the
 // module of the bench, or, where that is its own, to those that it names. Only a long run simulates all faults; others
-// take the first, the third and so on of a test.
+// take the first, the fourth and so on of a test.
 func broken(t *testing.T, file, old, fault string, bench func() rtltest.Bench, inside ...string) {
 	t.Helper()
 	count, _ := planted.LoadOrStore(t.Name(), new(atomic.Int64))
-	taken := count.(*atomic.Int64).Add(1)%2 == 1 || tools.Long
+	taken := count.(*atomic.Int64).Add(1)%3 == 1 || tools.Long
 	t.Run(file+": "+fault, func(t *testing.T) {
 		b := bench()
 		if inside == nil {

@@ -144,7 +144,7 @@ func framedAttend(c attend, module string, uneven bool) rtltest.Bench {
 
 func TestAttendFramed(t *testing.T) {
 	t.Parallel()
-	for i, c := range tools.Few(3, []attend{attends[0], attends[2], attends[3], attends[5], attends[8], attends[11]}) {
+	for i, c := range tools.Few(2, []attend{attends[0], attends[2], attends[3], attends[5], attends[8], attends[11]}) {
 		for k, module := range []string{"op_attend_scores", "op_attend_sum"} {
 			c.causal = i%2 == 1
 			rtltest.Run(t, framedAttend(c, module, (i/2+k)%2 == 0))
@@ -191,7 +191,7 @@ func (s softmax) framed(uneven bool) rtltest.Bench {
 
 func TestSoftmaxFramed(t *testing.T) {
 	t.Parallel()
-	for i, s := range tools.Few(3, []softmax{
+	for i, s := range tools.Few(2, []softmax{
 		{rows: 8, heads: 2, n: 4, lanes: 1, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8},
 		{rows: 5, heads: 1, n: 6, lanes: 2, inW: 16, signed: 1, scale: 1. / 1024, outW: 16, fo: 16},
 		{rows: 9, heads: 3, n: 3, lanes: 3, inW: 8, signed: 0, scale: 1. / 32, outW: 8, fo: 8},
@@ -214,7 +214,7 @@ func (c rotate) framed(uneven bool) rtltest.Bench {
 
 func TestRotateFramed(t *testing.T) {
 	t.Parallel()
-	for i, c := range tools.Few(6, rotates) {
+	for i, c := range tools.Few(4, rotates) {
 		c.flush = 1
 		c.tokens = max(c.tokens, 2)
 		c.cos, c.sin = nil, nil

@@ -57,7 +57,7 @@ func (s run) bench(t *testing.T, module string, signed bool, f func([]int64) int
 
 func TestReduce(t *testing.T) {
 	t.Parallel()
-	for _, i := range tools.Drawn(6, len(runs)) {
+	for _, i := range tools.Drawn(4, len(runs)) {
 		s := runs[i]
 		signed, least := i%3 != 0, int64(0)
 		if signed {
@@ -83,7 +83,7 @@ func TestReduce(t *testing.T) {
 
 func TestReduceMean(t *testing.T) {
 	t.Parallel()
-	for _, i := range tools.Drawn(6, len(runs)) {
+	for _, i := range tools.Drawn(4, len(runs)) {
 		s := runs[i]
 		div, mode := s.n, []int{0, 1, 5}[i%3]
 		if i%4 == 3 {

@@ -159,7 +159,7 @@ var rotates = []rotate{
 
 func TestRotate(t *testing.T) {
 	t.Parallel()
-	for i, c := range tools.Few(7, rotates) {
+	for i, c := range tools.Few(4, rotates) {
 		c.fill(rand.New(rand.NewPCG(61, uint64(i))))
 		rtltest.Run(t, c.bench())
 	}

@@ -91,7 +91,7 @@ func TestWindowWide(t *testing.T) {
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 2))
-	for n := 0; n < tools.Sample(5, 24); {
+	for n := 0; n < tools.Sample(3, 24); {
 		g := randomGeometry(r, pick(r, []int{1, 2, 4, 6}))
 		switch r.IntN(6) {
 		case 0:

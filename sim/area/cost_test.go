@@ -213,7 +213,7 @@ func TestBlockCosts(t *testing.T) {
 	}, 8)
 }
 
-// some leaves the first of the sizes of each module, and a third of the modules; in a long run all stay.
+// some leaves the first of the sizes of each module, and a fifth of the modules; in a long run all stay.
 func some(modules []single) (kept []single) {
 	if tools.Long {
 		return modules
@@ -224,7 +224,7 @@ func some(modules []single) (kept []single) {
 			kept = append(kept, m)
 		}
 	}
-	return tools.Few((len(kept)+2)/3, kept)
+	return tools.Few((len(kept)+4)/5, kept)
 }
 
 // holdCosts compares what the headers of modules say with the counts of one run in the given folder: LUTs

@@ -34,7 +34,7 @@ func TestOtherBlocks(t *testing.T) {
 func TestCodedBlocks(t *testing.T) {
 	pjrttest.Engine(t)
 	var graphs []*ir.Graph
-	for i, c := range tools.Few(5, []struct{ data, weight string }{
+	for i, c := range tools.Few(3, []struct{ data, weight string }{
 		{"mxfp(e4m3,4)", "mxfp(e4m3,4)"}, {"mxfp(e2m1,4,round=away)", "mxint(8,4)"}, {"mxint(6,6)", "mxfp(e3m2,6)"},
 		{"bfp(5,4,5)", "bfp(7,4,8,bias=130)"}, {"bfp(9,6,8,round=floor)", "mxfp(e2m3,6)"},
 		{"bminifloat(3,2,4,6)", "bminifloat(2,4,4,8)"}, {"bminifloat(4,1,6,8,round=zero)", "bfp(6,6,8)"},
