@@ -60,11 +60,11 @@ type balancer struct {
 	plan   *plan.Plan
 	graph  *ir.Graph
 	opts   Options
-	tried  *lanes.Tried
+	table  *lanes.Table
 	budget Budget
-	done   map[string]*scheduled // by the picks: weights raised further often choose the same again
-	loads  bool                  // weights may be loaded after reset although the plan does not say so
-	stores map[held][]stored     // what memories has found
+	done   map[string]*scheduled    // by the picks: weights raised further often choose the same again
+	loads  bool                     // weights may be loaded after reset although the plan does not say so
+	stores map[layerMemory][]stored // what memories has found
 }
 
 // atRate is Run in the balance mode: at the rate asked for with least area, or as fast as the budget
@@ -95,7 +95,7 @@ func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.G
 		return nil, nil, err
 	}
 	best.report.Balance = b.describe(best, proof)
-	for _, m := range b.tried.Unknown {
+	for _, m := range b.table.Unknown {
 		best.report.Warn("%s does not state what it costs: it counts as nothing", m)
 	}
 	return best.graph, best.report, nil
@@ -103,7 +103,7 @@ func atRate(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.G
 
 func newBalancer(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) *balancer {
 	return &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{},
-		stores: map[held][]stored{}}
+		stores: map[layerMemory][]stored{}}
 }
 
 // try evaluates the foldings of the graph; those that take more cycles than a limit need not be among them.
@@ -114,7 +114,7 @@ func (b *balancer) try(limit int, w *lanes.Wiring) error {
 		return err
 	}
 	var err error
-	b.tried, err = lanes.TryFoldings(b.ctx, &b.plan.Fold, forked, limit, w)
+	b.table, err = lanes.TryFoldings(b.ctx, &b.plan.Fold, forked, limit, w)
 	return err
 }
 
@@ -139,9 +139,9 @@ func (b *balancer) limit() int {
 // byRate meets the rate with least area.
 func (b *balancer) byRate() (*scheduled, string, error) {
 	fps, limit := b.plan.Fold.FPS, b.limit()
-	least, slow := balance.Fastest(b.tried.Layers)
+	least, slow := balance.Fastest(b.table.Layers)
 	if limit < least {
-		n, room := b.tried.Nodes[slow], fmt.Sprintf("leaves %s per sample", pass.Cycles(limit))
+		n, room := b.table.Nodes[slow], fmt.Sprintf("leaves %s per sample", pass.Cycles(limit))
 		if limit == 0 {
 			room = "needs more than one sample per cycle"
 		}
@@ -154,7 +154,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 			WithHint("ask for at most fps = %s", floorRate(b.rate(float64(least))))
 	}
 	d, over, err := b.within(limit, least)
-	if err == nil && over == "" && d.report.Interval() > float64(limit) && b.tried.Unshare() {
+	if err == nil && over == "" && d.report.Interval() > float64(limit) && b.table.Unshare() {
 		clear(b.done)
 		d, over, err = b.within(limit, least)
 	}
@@ -182,7 +182,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 			WithHint("%s", hint)
 	}
 	proof := "no folding is slower than this"
-	for _, step := range balance.Steps(b.tried.Layers) {
+	for _, step := range balance.Steps(b.table.Layers) {
 		if step > limit {
 			proof = fmt.Sprintf("the next slower folding takes %s cycles, of which there are %s a sample", pass.Grouped(step),
 				pass.Grouped(limit))
@@ -229,7 +229,7 @@ func floorRate(fps float64) string {
 // byBudget is as fast as the budget allows: the steps of speed are searched by estimates, and those around the best
 // evaluated in full.
 func (b *balancer) byBudget() (*scheduled, string, error) {
-	steps := balance.Steps(b.tried.Layers)
+	steps := balance.Steps(b.table.Layers)
 	at, _ := slices.BinarySearchFunc(steps, 0, func(step, _ int) int {
 		if b.estimateFits(step) {
 			return 1
@@ -259,15 +259,15 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 		}
 		best = faster
 	}
-	least, slow := balance.Fastest(b.tried.Layers)
-	return best, fmt.Sprintf("no folding is faster: %s takes %s cycles with %s", b.tried.Nodes[slow].Name,
+	least, slow := balance.Fastest(b.table.Layers)
+	return best, fmt.Sprintf("no folding is faster: %s takes %s cycles with %s", b.table.Nodes[slow].Name,
 		pass.Grouped(least),
 		b.lanes(slow, least)), nil
 }
 
 // lanes names the folding with which a layer takes the given cycles.
 func (b *balancer) lanes(layer, cycles int) string {
-	for _, o := range b.tried.Layers[layer].Options {
+	for _, o := range b.table.Layers[layer].Options {
 		if o.II == cycles {
 			return fmt.Sprintf("in_lanes %d, out_lanes %d", o.In, o.Asked)
 		}
@@ -282,9 +282,9 @@ const boosts = 5
 func (b *balancer) estimateFits(cycles int) bool {
 	w := b.weights()
 	for range boosts {
-		picks, cost := balance.Choose(b.tried.Layers, cycles, w)
+		picks, cost := balance.Choose(b.table.Layers, cycles, w)
 		over := b.over(cost)
-		if over == nil || b.moved(b.tried.Foldings(picks), cost, 1) != nil {
+		if over == nil || b.moved(b.table.Foldings(picks), cost, 1) != nil {
 			return true
 		}
 		w = raised(w, over)
@@ -298,7 +298,7 @@ func (b *balancer) fitting(cycles int, bound bool) (best *scheduled, over string
 	w := b.weights()
 	var first []int
 	for try := range boosts {
-		picks, _ := balance.Choose(b.tried.Layers, cycles, w)
+		picks, _ := balance.Choose(b.table.Layers, cycles, w)
 		d, err := b.schedule(picks, true)
 		if err != nil {
 			return nil, "", err

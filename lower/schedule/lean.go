@@ -36,7 +36,7 @@ func lean(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Gra
 // leanest are the options that weigh the least within a limit of cycles, of what is found from the cheapest option of
 // each layer on, and from those of the fold mode.
 func (b *balancer) leanest(limit int) []int {
-	w, layers := b.weights(), b.tried.Layers
+	w, layers := b.weights(), b.table.Layers
 	best, cost := balance.Choose(layers, limit, w)
 	from, other := balance.Improve(layers, make([]int, len(layers)), limit, w)
 	if w.Of(other) < w.Of(cost) {
@@ -47,7 +47,7 @@ func (b *balancer) leanest(limit int) []int {
 
 // better is lean, or the design of the fold mode where that is faster or weighs less. It sizes the FIFOs of that one
 // only where there is doubt.
-func (b *balancer) better(lean *scheduled, plain *begun) (*scheduled, error) {
+func (b *balancer) better(lean *scheduled, plain *unsized) (*scheduled, error) {
 	w, limit := b.weights(), float64(plain.report.II())
 	if lean.report.Measured <= limit && w.Of(lean.cost) <= w.Of(plain.report.Cost()) {
 		return lean, nil

@@ -108,12 +108,12 @@ func TestWithin(t *testing.T) {
 	if err := b.try(0, nil); err != nil {
 		t.Fatal(err)
 	}
-	all, fewer := b.tried, 0
+	all, fewer := b.table, 0
 	const limit = 300
 	if err := b.try(limit, nil); err != nil {
 		t.Fatal(err)
 	}
-	for i, l := range b.tried.Layers {
+	for i, l := range b.table.Layers {
 		for _, o := range all.Layers[i].Options {
 			least := o.In
 			for _, other := range all.Layers[i].Options {
@@ -122,7 +122,7 @@ func TestWithin(t *testing.T) {
 				}
 			}
 			if o.II <= limit && o.In <= 2*least && !slices.Contains(l.Options, o) {
-				t.Errorf("%s: %+v is left out", b.tried.Nodes[i].Name, o)
+				t.Errorf("%s: %+v is left out", b.table.Nodes[i].Name, o)
 			}
 		}
 		fewer += len(all.Layers[i].Options) - len(l.Options)

@@ -30,7 +30,7 @@ func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
 	if d := b.done[key]; d != nil {
 		return d, nil
 	}
-	chosen := b.tried.Foldings(picks)
+	chosen := b.table.Foldings(picks)
 	for round := 1; ; round++ {
 		d, err := b.begin(chosen)
 		if err != nil {
@@ -56,24 +56,24 @@ func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
 	}
 }
 
-// begun is a design that lacks only the last pass, size_fifos.
-type begun struct {
+// unsized is a design that lacks only the last pass, size_fifos.
+type unsized struct {
 	scheduled
 	stage *stage
 	run   *pass.Runner
 }
 
 // begin runs the pipeline with a choice of foldings up to the FIFOs, which take the longest.
-func (b *balancer) begin(chosen lanes.Foldings) (*begun, error) {
+func (b *balancer) begin(chosen lanes.Foldings) (*unsized, error) {
 	c := b.graph.Clone()
 	s := newStage(b.ctx, b.plan, b.opts.Units)
 	s.chosen = chosen
-	d := &begun{scheduled{graph: c, report: s.report}, s, s.runner(c, b.opts.Options)}
+	d := &unsized{scheduled{graph: c, report: s.report}, s, s.runner(c, b.opts.Options)}
 	return d, pass.Run(d.run, s, Pipeline.Before("size_fifos"), c)
 }
 
 // finish sizes the FIFOs.
-func (d *begun) finish() error {
+func (d *unsized) finish() error {
 	err := pass.Run(d.run, d.stage, Pipeline.From("size_fifos"), d.graph)
 	d.cost = d.report.Cost()
 	return err

@@ -60,14 +60,14 @@ type placed struct {
 	lanes.Folding
 }
 
-// held is one memory of a layer: its line buffer, or that of its weights.
-type held struct {
+// layerMemory is one memory of a layer: its line buffer, or that of its weights.
+type layerMemory struct {
 	placed
 	isLines bool
 }
 
 // word is where it lies: a word of stores, "" where synthesis puts it.
-func (h *held) word() *string {
+func (h *layerMemory) word() *string {
 	if h.isLines {
 		return &h.Lines
 	}
@@ -86,10 +86,10 @@ func (b *balancer) moved(chosen lanes.Foldings, cost rtl.Cost, round int) lanes.
 	if round > rounds || b.over(cost) == nil {
 		return nil
 	}
-	var from []held
+	var from []layerMemory
 	var lists [][]stored
 	var stores []balance.Store
-	for i, n := range b.tried.Nodes {
+	for i, n := range b.table.Nodes {
 		for _, h := range memoriesOf(placed{i, chosen[n.Name]}) {
 			if list := b.memories(h); list != nil {
 				costs := make(balance.Store, len(list))
@@ -107,7 +107,7 @@ func (b *balancer) moved(chosen lanes.Foldings, cost rtl.Cost, round int) lanes.
 	}
 	next := maps.Clone(chosen)
 	for i, h := range from {
-		name := b.tried.Nodes[h.layer].Name
+		name := b.table.Nodes[h.layer].Name
 		h.Folding = next[name]
 		*h.word() = lists[i][at[i]].word
 		next[name] = h.Folding
@@ -116,10 +116,10 @@ func (b *balancer) moved(chosen lanes.Foldings, cost rtl.Cost, round int) lanes.
 }
 
 // memoriesOf are the memories that a layer may have.
-func memoriesOf(p placed) [2]held { return [2]held{{p, false}, {p, true}} }
+func memoriesOf(p placed) [2]layerMemory { return [2]layerMemory{{p, false}, {p, true}} }
 
 // memories are the stores that a memory of a layer can be, with what its unit takes then: first that where it lies.
-func (b *balancer) memories(h held) []stored {
+func (b *balancer) memories(h layerMemory) []stored {
 	if list, known := b.stores[h]; known {
 		return list
 	}
@@ -139,12 +139,12 @@ func (b *balancer) memories(h held) []stored {
 
 // tooDeep says of a memory in LUTs that it has too many words. Of a line buffer what it takes beyond block RAM tells: a
 // flip-flop for each bit of a word.
-func (b *balancer) tooDeep(h held) bool {
+func (b *balancer) tooDeep(h layerMemory) bool {
 	switch {
 	case *h.word() != lanes.StoreLUT:
 		return false
 	case !h.isLines:
-		return b.tried.Nodes[h.layer].Args[1].Type.Elems() > deepest*h.In*h.Out
+		return b.table.Nodes[h.layer].Args[1].Type.Elems() > deepest*h.In*h.Out
 	}
 	here := b.weighed(h.placed)
 	*h.word() = lanes.StoreBlock
@@ -154,7 +154,7 @@ func (b *balancer) tooDeep(h held) bool {
 
 // weighed is what the unit of a layer takes, by a plan that the schedule takes again.
 func (b *balancer) weighed(p placed) rtl.Cost {
-	n, l := b.tried.Nodes[p.layer], b.tried.Laner
+	n, l := b.table.Nodes[p.layer], b.table.Laner
 	kept := n.HW
 	defer func() { n.HW, l.Chosen, l.Errs = kept, nil, nil }()
 	l.Chosen = lanes.Foldings{n.Name: p.Folding}
@@ -167,9 +167,9 @@ func (b *balancer) weighed(p placed) rtl.Cost {
 }
 
 // words are the stores that the plan leaves open for a memory; "" is where synthesis puts it.
-func (b *balancer) words(h held) (list []string) {
-	n := b.tried.Nodes[h.layer]
-	a, m := b.tried.Laner.Ruled(n), &b.plan.Fold.Memory
+func (b *balancer) words(h layerMemory) (list []string) {
+	n := b.table.Nodes[h.layer]
+	a, m := b.table.Laner.Ruled(n), &b.plan.Fold.Memory
 	if h.isLines {
 		switch {
 		case !n.Op.Traits.Windows || a.Lines != "":
@@ -202,7 +202,7 @@ func (b *balancer) mayLoad(err error) bool {
 
 // placedStores lists the stores that were moved.
 func (b *balancer) placedStores(d *scheduled) (list []Store) {
-	for i, n := range b.tried.Nodes {
+	for i, n := range b.table.Nodes {
 		for _, h := range memoriesOf(placed{i, d.chosen[n.Name]}) {
 			word := *h.word()
 			if word == "" {

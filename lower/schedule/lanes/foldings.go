@@ -31,7 +31,7 @@ func foldingOf(n *ir.Node) Folding {
 type Foldings map[string]Folding
 
 // fill puts the choice where the rules say nothing, neither lanes nor style.
-func (f Foldings) fill(n *ir.Node, a *asked) {
+func (f Foldings) fill(n *ir.Node, a *wishes) {
 	c, ok := f[n.Name]
 	if !ok || a.style != ir.StyleUndecided {
 		return
@@ -65,7 +65,7 @@ const (
 )
 
 // Foldings are those of a choice of options.
-func (t *Tried) Foldings(picks []int) Foldings {
+func (t *Table) Foldings(picks []int) Foldings {
 	chosen := Foldings{}
 	for i, n := range t.Nodes {
 		o := t.Layers[i].Options[picks[i]]
@@ -75,7 +75,7 @@ func (t *Tried) Foldings(picks []int) Foldings {
 }
 
 // store puts weights and line buffers where they were moved to.
-func (f Foldings) store(n *ir.Node, a *asked) {
+func (f Foldings) store(n *ir.Node, a *wishes) {
 	if word := f[n.Name].Lines; word != "" {
 		a.Lines = word
 	}

@@ -88,9 +88,9 @@ func keepsWords(n *ir.Node) bool {
 	return err == nil && d.Mem
 }
 
-// asked is what the rules say of one node; 0 and "" where they say nothing. From names the rules that set the lanes;
+// wishes are what the rules say of one node; 0 and "" where they say nothing. From names the rules that set the lanes;
 // dspFrom only a rule with the whole name of the node.
-type asked struct {
+type wishes struct {
 	in, out         int
 	inFrom, outFrom string
 	style           ir.Style
@@ -104,8 +104,8 @@ type asked struct {
 }
 
 // Ruled is what the rules alone say.
-func (l *laner) Ruled(n *ir.Node) asked {
-	var a asked
+func (l *laner) Ruled(n *ir.Node) wishes {
+	var a wishes
 	for _, r := range l.plan.Rules {
 		if !r.Covers(n) {
 			continue
@@ -142,7 +142,7 @@ func (l *laner) Ruled(n *ir.Node) asked {
 }
 
 // rules is what the rules say, else what the mode does.
-func (l *laner) rules(n *ir.Node) asked {
+func (l *laner) rules(n *ir.Node) wishes {
 	a := l.Ruled(n)
 	l.Chosen.fill(n, &a)
 	if a.style == ir.StyleUndecided {
@@ -177,7 +177,7 @@ func (l *laner) Node(n *ir.Node) {
 }
 
 // lanes decides lanes, style and memory of n: what is asked for, else what its operation has by default.
-func (l *laner) lanes(n *ir.Node, a asked) {
+func (l *laner) lanes(n *ir.Node, a wishes) {
 	d, err := op.LanesOf(n)
 	switch {
 	case err != nil:
@@ -209,7 +209,7 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 }
 
 // product decides a unit that computes in by out products at once.
-func (l *laner) product(n *ir.Node, a asked, d *ir.Lanes) (in, out int) {
+func (l *laner) product(n *ir.Node, a wishes, d *ir.Lanes) (in, out int) {
 	in, out = largest(d.In.Legal, defaultIn), largest(d.Out.Legal, defaultOut)
 	if a.style == ir.StyleUnroll {
 		in, out = slices.Max(d.In.Legal), slices.Max(d.Out.Legal)
@@ -224,7 +224,7 @@ func (l *laner) product(n *ir.Node, a asked, d *ir.Lanes) (in, out int) {
 }
 
 // tied decides a unit whose lanes on both sides follow from one number: as asked, or by the pace of what arrives.
-func (l *laner) tied(n *ir.Node, a asked, d *ir.Lanes) (in, out int) {
+func (l *laner) tied(n *ir.Node, a wishes, d *ir.Lanes) (in, out int) {
 	if a.in == 0 && a.out == 0 {
 		if a.style == ir.StyleUnroll && len(d.Styles) > 0 {
 			return d.Tied(slices.Max(d.In.Legal))

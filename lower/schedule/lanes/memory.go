@@ -13,7 +13,7 @@ import (
 
 // weights decides where the weights of n live, whose style and lanes are decided. Layers that have no words of weights
 // keep what they have; settle says so.
-func (l *laner) weights(n *ir.Node, a asked) {
+func (l *laner) weights(n *ir.Node, a wishes) {
 	n.HW.Weights, n.HW.Port, n.HW.Burst, n.HW.Ram = "", 0, 0, ""
 	where := a.Weights
 	if !plan.Outside(where) || !n.Op.Traits.Weighted || n.Op.Traits.PerChannel || n.HW.Style != ir.StyleFold {

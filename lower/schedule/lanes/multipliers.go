@@ -11,7 +11,7 @@ import (
 
 // multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, or DSPs not
 // sum, a rule that names n is wrong; a wish for all layers leaves n as it is, and says so.
-func (l *laner) multipliers(n *ir.Node, a asked) {
+func (l *laner) multipliers(n *ir.Node, a wishes) {
 	if !n.Op.Traits.Weighted && n.Op.DSPCause == nil {
 		return
 	}
@@ -35,7 +35,7 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 
 // dsp is what the plan says of the multipliers of a node of which the rules say a; the balance mode chooses where it
 // says nothing.
-func (l *laner) dsp(a asked) string {
+func (l *laner) dsp(a wishes) string {
 	switch {
 	case a.dsp != "":
 		return a.dsp

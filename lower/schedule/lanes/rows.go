@@ -108,7 +108,7 @@ func (l *laner) chain(n *ir.Node) int {
 }
 
 // keyLanes are the lanes of n that the plan asks for and that carry keys, and which rule does; 0 for none.
-func keyLanes(n *ir.Node, a asked) (lanes int, key, from string) {
+func keyLanes(n *ir.Node, a wishes) (lanes int, key, from string) {
 	d, err := op.LanesOf(n)
 	switch {
 	case err != nil:
@@ -132,7 +132,7 @@ func (l *laner) pinned(p *padded) int {
 
 // row decides how long the rows of n are as beats carry them: as chosen; else no longer than the lanes that rules ask
 // for need.
-func (l *laner) row(n *ir.Node, a asked) {
+func (l *laner) row(n *ir.Node, a wishes) {
 	n.HW.RowIn, n.HW.RowOut = 0, 0
 	p := l.padded[n]
 	if p == nil {
@@ -163,7 +163,7 @@ func (l *laner) row(n *ir.Node, a asked) {
 }
 
 // farRow refuses lanes whose beats fill rows only of twice as many elements as there are keys.
-func (l *laner) farRow(n *ir.Node, a asked, p *padded, row int) {
+func (l *laner) farRow(n *ir.Node, a wishes, p *padded, row int) {
 	lanes, key, from := keyLanes(n, a)
 	if lanes == 0 {
 		return // said of a node that asks for lanes

@@ -12,7 +12,7 @@ import (
 
 // unrolls says whether weights of n are wired into sums. Of a node that keeps multipliers although a rule or the mode
 // asks for sums, a note names the cause; lanes beside the wish are a wish of their own.
-func (l *laner) unrolls(n *ir.Node, a asked, d *ir.Lanes, in, out int) bool {
+func (l *laner) unrolls(n *ir.Node, a wishes, d *ir.Lanes, in, out int) bool {
 	n.HW.Style = d.StyleOf(a.style, in, out)
 	ruled := l.Ruled(n)
 	wished := a.style == ir.StyleUnroll || a.shared

@@ -20,8 +20,8 @@ import (
 	"lathe/rtl"
 )
 
-// Tried is a table of the layers of a graph with all their foldings, and what units they could not be weighed by.
-type Tried struct {
+// Table has the layers of a graph with all their foldings, and what units they could not be weighed by.
+type Table struct {
 	Layers  []balance.Layer
 	Nodes   []*ir.Node
 	Laner   *laner
@@ -34,7 +34,7 @@ type Tried struct {
 // TryFoldings evaluates the foldings of every node, of a graph with forks: all of them, or with a limit of cycles those
 // that may be the cheapest within it. The first is the one that a node has by default. Wires and forks are no layers,
 // since they have the lanes that arrive: who reads one reads what is behind it.
-func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w *Wiring) (*Tried, error) {
+func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w *Wiring) (*Table, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -44,7 +44,7 @@ func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w
 	if err := l.Errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &Tried{Laner: l, wiring: w, turns: ring.Turns(g)}
+	t := &Table{Laner: l, wiring: w, turns: ring.Turns(g)}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -81,7 +81,7 @@ func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w
 
 // Unshare drops the options that share DSPs where the layer can do without, and says whether there were any: other
 // lanes may then cost least, whose streams hold each other up less.
-func (t *Tried) Unshare() (had bool) {
+func (t *Table) Unshare() (had bool) {
 	for i := range t.Layers {
 		l := &t.Layers[i]
 		if !slices.ContainsFunc(l.Options, func(o balance.Option) bool { return o.DSP == "one" }) {
@@ -99,16 +99,16 @@ func (t *Tried) Unshare() (had bool) {
 const guessed = 64
 
 // options are the foldings of one node that are legal, evaluated, as tryFoldings says.
-func (t *Tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, error) {
+func (t *Table) options(l *laner, n *ir.Node, limit int) ([]balance.Option, error) {
 	kept := n.HW
 	defer func() { n.HW = kept }()
 	t.units = &unit.Cache{Part: l.plan.Part, Forms: forms.Cheapest}
-	e := evaluation{Tried: t, node: n, known: map[Folding]int{}}
+	e := evaluation{Table: t, node: n, known: map[Folding]int{}}
 	e.option(foldingOf(n)) // first, so that it comes first among equals
 	sharing := l.sharing(n)
 	for _, length := range l.lengths(n) {
 		l.Chosen = Foldings{n.Name: {row: length}}
-		l.row(n, asked{})
+		l.row(n, wishes{})
 		d, err := op.LanesOf(n)
 		if err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (t *Tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 
 // evaluation collects the options of one node.
 type evaluation struct {
-	*Tried
+	*Table
 	node  *ir.Node
 	list  []balance.Option
 	known map[Folding]int // places in the list; -1 for what is not legal
@@ -252,7 +252,7 @@ func (e *evaluation) within(row []Folding, limit int) []Folding {
 }
 
 // buffer is the FIFO of a vector that a folded unit gets in front.
-func (t *Tried) buffer(n *ir.Node) rtl.Cost {
+func (t *Table) buffer(n *ir.Node) rtl.Cost {
 	beats, err := tokens.Front(t.units, n)
 	if err == nil && beats > 1 && !tokens.Producer(n.Args[0]).Op.Traits.Source {
 		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats, t.units.Part.Technology())
