@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/lower/quantize/formats"
@@ -84,7 +84,7 @@ func (t *planText) target() {
 	f := t.plan.Target.FPGA
 	t.line("\n[target]")
 	t.key(t.plan.Target.Stated, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Series,
-		pass.Grouped(f.LUT), pass.Grouped(f.DSP), pass.Grouped(f.BRAM)))
+		diag.Grouped(f.LUT), diag.Grouped(f.DSP), diag.Grouped(f.BRAM)))
 	t.key(true, "clock_mhz", t.plan.Target.ClockMHz, "hoped for; cycles become seconds by it")
 	t.key(t.plan.Target.StreamMHz > 0, "stream_clock_mhz", t.plan.Target.StreamMHz,
 		"that of the streams, which cross to clock_mhz")

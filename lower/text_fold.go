@@ -5,8 +5,8 @@ package lower
 import (
 	"cmp"
 	"fmt"
+	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule"
 	"lathe/lower/schedule/lanes"
@@ -69,9 +69,9 @@ func (t *planText) lanes(r *schedule.Report) {
 		if u.Module == "" || !named[u.Node] {
 			continue
 		}
-		about := u.Module + ", " + pass.Cycles(u.II)
+		about := u.Module + ", " + diag.Cycles(u.II)
 		if u.Costed {
-			about += fmt.Sprintf(", %s LUT, %s DSP", pass.Grouped(u.Cost.LUT), pass.Grouped(u.Cost.DSP))
+			about += fmt.Sprintf(", %s LUT, %s DSP", diag.Grouped(u.Cost.LUT), diag.Grouped(u.Cost.DSP))
 		}
 		t.line("\n%-32s # %s", "# [[fold.rule]]", about)
 		t.line("# %s", matchLine(u.Node))

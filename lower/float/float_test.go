@@ -86,9 +86,13 @@ func TestCallerLayout(t *testing.T) {
 	if p := low.In[0].Attrs.(*ir.Input).Perm; !slices.Equal(p, []int{0, 2, 3, 1}) {
 		t.Fatalf("input perm %v", p)
 	}
-	for _, s := range pass.CallerLayout(low, Random(low, plan.Default(), 1, 2)) {
+	drawn := Random(low, plan.Default(), 1, 2)
+	for i, s := range pass.CallerLayout(low, drawn) {
 		if !slices.Equal(s[0].Type.Shape, x.Type.Shape) {
 			t.Errorf("sample of shape %v", s[0].Type.Shape)
+		}
+		if !slices.Equal(drawn[i][0].Type.Shape, low.In[0].Type.Shape) {
+			t.Errorf("the sample itself has shape %v now", drawn[i][0].Type.Shape)
 		}
 	}
 }

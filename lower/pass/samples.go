@@ -4,10 +4,10 @@ package pass
 
 import (
 	"context"
+	"slices"
 
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op/column"
 )
 
 // Enter turns a sample in the caller's layout into values of the graph's inputs: permuted and encoded.
@@ -24,21 +24,25 @@ func Enter(g *ir.Graph, s ref.Sample) ref.Sample {
 }
 
 // leave turns graph outputs into the caller's layout.
-func leave(g *ir.Graph, s ref.Sample) ref.Sample {
+func leave(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 	out := make(ref.Sample, len(s))
 	for i, o := range g.Out {
-		out[i] = permute(s[i], o.Perm)
+		t := s[i]
+		if _, blocks := t.Type.BlockFormat(); blocks && o.Perm != nil { // which run along an axis that moves
+			var err error
+			if t, err = decoded(t); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = permute(t, o.Perm)
 	}
-	return out
+	return out, nil
 }
 
-// permute makes axis i of the result axis perm[i] of t; a nil perm returns t.
+// permute makes axis i of the result axis perm[i] of t, which has no blocks; a nil perm returns t.
 func permute(t *ir.Tensor, perm []int) *ir.Tensor {
 	if perm == nil {
 		return t
-	}
-	if _, blocks := t.Type.BlockFormat(); blocks {
-		t = decoded(t) // blocks run along an axis that moves
 	}
 	out := ir.NewTensor(t.Type.WithShape(ir.TransposeShape(t.Type.Shape, perm)))
 	for i, from := range ir.TransposeIndex(t.Type.Shape, perm) {
@@ -52,16 +56,13 @@ func permute(t *ir.Tensor, perm []int) *ir.Tensor {
 }
 
 // decoded is a value in a block format as floats, which hold those of 8 bits exactly.
-func decoded(t *ir.Tensor) *ir.Tensor {
+func decoded(t *ir.Tensor) (*ir.Tensor, error) {
 	out := ir.NewTensor(ir.Float(t.Type.Shape...))
 	x, err := t.Decode()
 	for i := range x {
 		out.Floats[i] = float32(x[i])
 	}
-	if err != nil {
-		return t
-	}
-	return out
+	return out, err
 }
 
 // Outputs evaluates the graph on samples in the caller's layout and returns its outputs in the caller's layout.
@@ -79,14 +80,18 @@ func Outputs(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Samp
 		return nil, err
 	}
 	for i := range out {
-		out[i] = leave(g, out[i])
+		if out[i], err = leave(g, out[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-// CallerLayout turns samples in the layout of the graph's inputs into the caller's.
+// CallerLayout is float samples in the layout of the graph's inputs as the caller has them.
 func CallerLayout(g *ir.Graph, samples []ref.Sample) []ref.Sample {
-	for _, s := range samples {
+	out := make([]ref.Sample, len(samples))
+	for i, s := range samples {
+		out[i] = slices.Clone(s)
 		for k, n := range g.In {
 			perm := n.Attrs.(*ir.Input).Perm
 			if perm == nil {
@@ -96,22 +101,8 @@ func CallerLayout(g *ir.Graph, samples []ref.Sample) []ref.Sample {
 			for i, p := range perm {
 				inverse[p] = i
 			}
-			s[k] = permute(s[k], inverse)
+			out[i][k] = permute(s[k], inverse)
 		}
 	}
-	return samples
-}
-
-// Mapped are the results of n for these codes of its argument.
-func Mapped(n *ir.Node, codes ...int64) ([]int64, error) {
-	a := n.Args[0]
-	x := &ir.Tensor{Type: a.Type.WithShape([]int{len(codes)}), Codes: codes}
-	one := *n
-	one.Type = n.Type.WithShape(x.Type.Shape)
-	one.Args = []*ir.Node{{Name: a.Name, Op: a.Op, Attrs: a.Attrs, Type: x.Type}}
-	y, err := column.Apply(&one, x)
-	if err != nil {
-		return nil, err
-	}
-	return y.Codes, nil
+	return out
 }

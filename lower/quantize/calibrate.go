@@ -41,7 +41,7 @@ func refuseFloat(s *stage, g *ir.Graph) error {
 		}
 		if why := n.Op.Legal; why != nil {
 			if err := why(n); err != nil && !errors.Is(err, column.ErrNoInteger) {
-				e = e.WithNote("%s", pass.Message(err))
+				e = e.WithNote("%s", diag.Message(err))
 			}
 		}
 		if alike[n.Op] > maxAlike {

@@ -10,7 +10,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/lower/pass"
 )
 
 // correctBias shifts the bias of each layer by what rounding its weights, and all in front of it, moved the mean of
@@ -28,7 +27,7 @@ func correctBias(s *stage, g *ir.Graph) error {
 	if err := c.layers(); err != nil {
 		return err
 	}
-	return gain.tell("biases of %s are corrected, by up to %s", pass.Amount(c.corrected, "layer"), diag.Number(c.most, 3))
+	return gain.tell("biases of %s are corrected, by up to %s", diag.Amount(c.corrected, "layer"), diag.Number(c.most, 3))
 }
 
 // biasCorrector corrects the biases of one graph.

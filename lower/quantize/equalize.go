@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/lower/float/simplify"
 	"lathe/lower/own"
@@ -70,7 +71,7 @@ func equalizeChannels(s *stage, g *ir.Graph) error {
 		return nil
 	}
 	text := fmt.Sprintf("%s: %s behind %s are multiplied by powers of two, which the weights that read "+
-		"them are divided by", word, pass.Amount(channels, "channel"), pass.Amount(moved, "layer"))
+		"them are divided by", word, diag.Amount(channels, "channel"), diag.Amount(moved, "layer"))
 	after := s.trial(g, samples)
 	if before == nil || after == nil {
 		s.Report.Note("%s", text)

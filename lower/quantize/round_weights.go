@@ -5,9 +5,9 @@ package quantize
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/fit"
 )
@@ -54,9 +54,9 @@ func roundWeights(s *stage, g *ir.Graph) error {
 	}
 	if len(left) > 0 {
 		s.Report.Note("weights stay nearest of %s: of more than 12 bits, of more than %d to an output channel, shared, or "+
-			"in codes of the model's own", pass.Several(left), roundColumns)
+			"in codes of the model's own", diag.Several(left), roundColumns)
 	}
-	return gain.tell("weights of %s are rounded by %s", pass.Amount(done, "layer"), way)
+	return gain.tell("weights of %s are rounded by %s", diag.Amount(done, "layer"), way)
 }
 
 // multiplies says that n is a layer with constant weights, output channels along their first axis and along the last of

@@ -77,7 +77,7 @@ func searchRanges(s *stage, g *ir.Graph) error {
 		}
 	}
 	s.Report.Note("ranges of %s are moved: cross-entropy of the outputs %.4f before, %.4f after, on %d "+
-		"calibration samples", pass.Amount(moved, "value"), first, best, len(r.samples))
+		"calibration samples", diag.Amount(moved, "value"), first, best, len(r.samples))
 	return nil
 }
 

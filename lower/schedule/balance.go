@@ -141,12 +141,12 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	fps, limit := b.plan.Fold.FPS, b.limit()
 	least, slow := balance.Fastest(b.table.Layers)
 	if limit < least {
-		n, room := b.table.Nodes[slow], fmt.Sprintf("leaves %s per sample", pass.Cycles(limit))
+		n, room := b.table.Nodes[slow], fmt.Sprintf("leaves %s per sample", diag.Cycles(limit))
 		if limit == 0 {
 			room = "needs more than one sample per cycle"
 		}
 		e := n.Errorf(diag.UnreachableRate, "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(fps), room,
-			b.plan.Target.ClockMHz, n.Op.Name, n.Name, pass.Cycles(least))
+			b.plan.Target.ClockMHz, n.Op.Name, n.Name, diag.Cycles(least))
 		if n.HW.Weights == "stream" {
 			e = e.WithNote("its weights come through %s, %d bits a cycle", memoryPort, n.HW.Port)
 		}
@@ -178,19 +178,19 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		}
 		return nil, "", diag.New(diag.UnreachableRate, b.graph.Name,
 			"fps = %s leaves %s per sample; the design found takes %s, "+
-				"at %q", plan.TOML(fps), pass.Cycles(limit), plan.TOML(d.report.Interval()), d.bottleneck(ii)).
+				"at %q", plan.TOML(fps), diag.Cycles(limit), plan.TOML(d.report.Interval()), d.bottleneck(ii)).
 			WithHint("%s", hint)
 	}
 	proof := "no folding is slower than this"
 	for _, step := range balance.Steps(b.table.Layers) {
 		if step > limit {
-			proof = fmt.Sprintf("the next slower folding takes %s cycles, of which there are %s a sample", pass.Grouped(step),
-				pass.Grouped(limit))
+			proof = fmt.Sprintf("the next slower folding takes %s cycles, of which there are %s a sample", diag.Grouped(step),
+				diag.Grouped(limit))
 			break
 		}
 	}
 	if float64(limit-ii) > 0.03*float64(limit) {
-		proof += fmt.Sprintf("; no smaller folding was found between %s and %s cycles", pass.Grouped(ii), pass.Grouped(limit))
+		proof += fmt.Sprintf("; no smaller folding was found between %s and %s cycles", diag.Grouped(ii), diag.Grouped(limit))
 	}
 	return d, proof, nil
 }
@@ -254,14 +254,14 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 			return nil, "", err
 		}
 		if over != "" {
-			return best, fmt.Sprintf("the next faster folding, %s cycles, takes %s", pass.Grouped(steps[at-1]),
+			return best, fmt.Sprintf("the next faster folding, %s cycles, takes %s", diag.Grouped(steps[at-1]),
 				over), nil
 		}
 		best = faster
 	}
 	least, slow := balance.Fastest(b.table.Layers)
 	return best, fmt.Sprintf("no folding is faster: %s takes %s cycles with %s", b.table.Nodes[slow].Name,
-		pass.Grouped(least),
+		diag.Grouped(least),
 		b.lanes(slow, least)), nil
 }
 

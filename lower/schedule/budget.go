@@ -5,8 +5,8 @@ package schedule
 import (
 	"fmt"
 
+	"lathe/internal/diag"
 	"lathe/ir/target"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
 	"lathe/rtl"
@@ -68,7 +68,7 @@ func (b *balancer) overTexts(list []resource) (texts []string) {
 	fold, part := &b.plan.Fold, b.plan.Target.FPGA.Part
 	stated := fold.Stated()
 	for _, r := range list {
-		text := fmt.Sprintf("%s %s more than ", pass.Grouped(r.has-r.most), r.name)
+		text := fmt.Sprintf("%s %s more than ", diag.Grouped(r.has-r.most), r.name)
 		switch {
 		case stated[r.key] > 0:
 			text += fmt.Sprintf("%s = %d", r.key, r.most)

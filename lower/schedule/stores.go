@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"lathe/internal/diag"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
 	"lathe/lower/schedule/lanes"
@@ -224,9 +223,9 @@ func (b *balancer) exchange(from, to rtl.Cost) string {
 		switch d := r.has - had[i].has; {
 		case r.name == "FF":
 		case d > 0:
-			more = append(more, fmt.Sprintf("%s %s", pass.Grouped(d), r.name))
+			more = append(more, fmt.Sprintf("%s %s", diag.Grouped(d), r.name))
 		case d < 0:
-			less = append(less, fmt.Sprintf("%s %s", pass.Grouped(-d), r.name))
+			less = append(less, fmt.Sprintf("%s %s", diag.Grouped(-d), r.name))
 		}
 	}
 	return fmt.Sprintf("%s instead of %s", strings.Join(more, " and "), strings.Join(less, " and "))

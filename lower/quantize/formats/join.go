@@ -11,7 +11,6 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
 	"lathe/lower/own"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -249,7 +248,7 @@ func (q *quantizer) window(n *ir.Node) bool {
 	}
 	if err != nil {
 		q.fail(n, diag.NoPlannedAccumulator, "%s",
-			pass.Message(err)).WithHint("give the weights blocks, or a format of fewer bits with a power " +
+			diag.Message(err)).WithHint("give the weights blocks, or a format of fewer bits with a power " +
 			"of two as its scale: binary*0.5; or the data a fixed format, beside which all weights work")
 		return false
 	}

@@ -7,12 +7,12 @@ import (
 	"math"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/dot"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -274,5 +274,5 @@ func (q *quantizer) noteCut() {
 		return
 	}
 	q.report.Note("no format of up to %d bits holds every bit of values that the model leaves unquantized, so they are "+
-		"rounded: %s; a [[quantize.rule]] with data_out chooses otherwise", exactBits, pass.Several(names))
+		"rounded: %s; a [[quantize.rule]] with data_out chooses otherwise", exactBits, diag.Several(names))
 }

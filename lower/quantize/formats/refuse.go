@@ -11,7 +11,6 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/block"
 	"lathe/ir/op/column"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -127,7 +126,7 @@ func (q *quantizer) legal(n *ir.Node, explicit *plan.Choice) {
 	if err == nil {
 		return
 	}
-	e := q.fail(n, diag.OpRefusesFormats, "%s", pass.Message(err))
+	e := q.fail(n, diag.OpRefusesFormats, "%s", diag.Message(err))
 	for _, s := range q.decided.Slots {
 		if s.Node == n.Name {
 			e = e.WithNote("%s%s %s by %s", s.Slot, read(n, s.Slot), s.Format, s.From)

@@ -8,8 +8,8 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/column"
 	"lathe/lower/own"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -121,7 +121,7 @@ func cutsOff(n *ir.Node) (over format.Over, ok bool) {
 	}
 	codes := format.Raw(n.Type.Format)
 	least, most := codes.Min(), codes.Max()
-	ends, err := pass.Mapped(n, least, most)
+	ends, err := mapped(n, least, most)
 	if err != nil {
 		return 0, false
 	}
@@ -130,7 +130,7 @@ func cutsOff(n *ir.Node) (over format.Over, ok bool) {
 	for i := range near {
 		near[i] = min(max(near[i], least), most)
 	}
-	cut, err := pass.Mapped(n, near...)
+	cut, err := mapped(n, near...)
 	if err != nil {
 		return 0, false
 	}
@@ -150,4 +150,18 @@ func cutsOff(n *ir.Node) (over format.Over, ok bool) {
 		return format.Around0(hi), hi < most
 	}
 	return 0, false
+}
+
+// mapped are the results of n for these codes of its argument.
+func mapped(n *ir.Node, codes ...int64) ([]int64, error) {
+	a := n.Args[0]
+	x := &ir.Tensor{Type: a.Type.WithShape([]int{len(codes)}), Codes: codes}
+	one := *n
+	one.Type = n.Type.WithShape(x.Type.Shape)
+	one.Args = []*ir.Node{{Name: a.Name, Op: a.Op, Attrs: a.Attrs, Type: x.Type}}
+	y, err := column.Apply(&one, x)
+	if err != nil {
+		return nil, err
+	}
+	return y.Codes, nil
 }

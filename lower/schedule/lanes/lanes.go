@@ -181,7 +181,7 @@ func (l *laner) lanes(n *ir.Node, a wishes) {
 	d, err := op.LanesOf(n)
 	switch {
 	case err != nil:
-		l.fail(n, "", "%s", pass.Message(err))
+		l.fail(n, "", "%s", diag.Message(err))
 	case d.Follows():
 		lanes := n.Args[0].HW.OutLanes
 		if enters := l.g.Find(n.HW.Back); enters != nil { // which takes what comes back beside what it follows

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pass
+package diag
 
 import (
 	"fmt"
 	"strings"
-
-	"lathe/internal/diag"
 )
 
 // Cycles is a number of clock cycles.
@@ -28,7 +26,7 @@ func Grouped(n int) string {
 
 // Message is what an operation has against formats, without place and code.
 func Message(err error) string {
-	if d, ok := err.(*diag.Error); ok {
+	if d, ok := err.(*Error); ok {
 		return d.Msg
 	}
 	return err.Error()
