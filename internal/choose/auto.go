@@ -125,11 +125,9 @@ func (t *Study) Auto(ctx context.Context, formats []string, separate bool, goal 
 
 // heldOut measures the plans that are offered, and the uniform ones, on the samples that the search did not see.
 func (t *Study) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
-	if t.held == nil {
+	if t.subject.Held == nil {
 		return nil
 	}
-	unseen := *t
-	unseen.known = t.held
 	for i := range a.Candidates {
 		c := &a.Candidates[i]
 		tell(p, "samples held out", i, len(a.Candidates))
@@ -137,7 +135,7 @@ func (t *Study) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
 			continue
 		}
 		var err error
-		if c.Held, _, err = unseen.Measure(ctx, c.plan, false); err != nil {
+		if c.Held, _, err = Measure(ctx, t.subject, t.subject.Held, c.plan, false); err != nil {
 			return err
 		}
 	}
@@ -188,7 +186,7 @@ func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 	if p.Calibrate == plan.CrossEntropy {
 		p.Calibrate = plan.MSE
 	}
-	q, err := t.source.QuantizeUnder(ctx, t.graph, asked)
+	q, err := t.subject.Quantize(ctx, asked)
 	if err != nil {
 		return math.Inf(1), ctx.Err()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"lathe/internal/driver"
 	"lathe/lower/plan"
+	"lathe/lower/quantize"
 )
 
 // brute is the least loss of any choice whose cost stays within a budget.
@@ -109,9 +110,9 @@ func TestAuto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blind := *study
-	blind.source.Calibrate = ""
-	point, _, err := blind.Measure(ctx, plan, true)
+	blind := *study.subject
+	blind.Calibration = quantize.Calibration{}
+	point, _, err := Measure(ctx, &blind, blind.Known, plan, true)
 	if err != nil || point.Refused != "" {
 		t.Fatalf("%+v, %v", point, err)
 	}
@@ -144,7 +145,7 @@ func TestAutoBesideRefused(t *testing.T) {
 // are counted apart, and measured for what is offered.
 func TestSeparate(t *testing.T) {
 	ctx := context.Background()
-	study := exampleOn(t, "jets-mlp", "", Data{Most: 100, HoldOut: 30})
+	study := exampleOn(t, "jets-mlp", "", driver.Data{Most: 100, HoldOut: 30})
 	goal := *study.Accuracy - 0.02
 	formats := []string{"fixed(3)", "fixed(4)", "fixed(6)"}
 	one, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
@@ -182,7 +183,7 @@ func TestGoal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	study, err := NewStudy(context.Background(), s, g, Data{Inputs: path("inputs.npz"), Most: 40})
+	study, err := studyOf(s, g, driver.Data{Inputs: path("inputs.npz"), Most: 40})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ func TestHeldOutApart(t *testing.T) {
 	}
 	x := &file.Arrays[0]
 	values, n := x.Float32s(), x.Shape[0]
-	d := Data{Labels: path("labels.npy"), HoldOut: 25}
-	_, held := d.split(n)
+	d := driver.Data{Inputs: path("inputs.npz"), Labels: path("labels.npy"), HoldOut: 25}
+	held := exampleOn(t, "jets-mlp", "", d).subject.Held.Use
 	var texts []string
 	for _, by := range []float32{1, 1000} {
 		loud := append([]float32(nil), values...)
@@ -40,7 +40,7 @@ func TestHeldOutApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		study, err := NewStudy(t.Context(), s, g, d)
+		study, err := studyOf(s, g, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestHeldOutApart(t *testing.T) {
 		if facts := strings.Join(study.Facts(), "\n"); !strings.Contains(facts, "neither the search nor calibration") {
 			t.Error(facts)
 		}
-		q, err := study.source.QuantizeUnder(t.Context(), study.graph, study.Plan)
+		q, err := study.subject.Quantize(t.Context(), study.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,18 +58,5 @@ func TestHeldOutApart(t *testing.T) {
 	}
 	if texts[0] != texts[1] {
 		t.Error("samples held out change the quantized graph")
-	}
-}
-
-// TestSplit: some are held out where that is asked for, and some stay.
-func TestSplit(t *testing.T) {
-	for _, c := range []struct {
-		n, held int
-		percent float64
-	}{{10, 0, 0}, {10, 3, 30}, {10, 1, 1}, {1, 0, 50}, {2, 1, 90}} {
-		d := Data{HoldOut: c.percent}
-		if use, held := d.split(c.n); len(held) != c.held || len(use) != c.n-c.held {
-			t.Errorf("%+v: %v and %v", c, use, held)
-		}
 	}
 }

@@ -167,7 +167,7 @@ func (h *hunt) search(ctx context.Context) error {
 		}
 		choices := knapsack(h.items)
 		if choices == nil {
-			return diag.New(diag.NoUsableFormat, h.study.source.Model,
+			return diag.New(diag.NoUsableFormat, h.study.subject.Model,
 				"a layer takes none of these formats, or its loss is not known")
 		}
 		for k := 0; k < spreading && round == 0; k++ {

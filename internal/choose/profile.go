@@ -17,6 +17,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/lower/float"
+	"lathe/lower/pass"
 )
 
 // Profile is which values the tensors of a float model take.
@@ -200,19 +201,17 @@ func (t *tensor) result(n *ir.Node) Tensor {
 	return out
 }
 
-// NewProfile runs the float model on the samples of a file, at most so many of them if most is not 0, and counts what
+// NewProfile runs the float graph g of a model on samples, at most so many of them if most is not 0, and counts what
 // its values and its constants are: those of the simplified graph, whose names the rules of a plan match. Error L0411
 // for a graph that is quantized already.
-func NewProfile(ctx context.Context, s driver.Source, g *ir.Graph, inputs string, most int) (*Profile, error) {
+func NewProfile(ctx context.Context, model string, g *ir.Graph, file *npz.File, most int, o pass.Options) (*Profile,
+	error) {
 	if g.Stage != ir.StageFloat {
-		return nil, diag.New(diag.WrongStage, s.Model, "the graph is %s already; a profile is about values of float graphs",
+		return nil, diag.New(diag.WrongStage, model, "the graph is %s already; a profile is about values of float graphs",
 			g.Stage)
 	}
-	file, err := npz.Read(inputs)
+	g, err := float.Simplify(ctx, g, o)
 	if err != nil {
-		return nil, err
-	}
-	if g, err = float.Simplify(ctx, g, s.Passes); err != nil {
 		return nil, err
 	}
 	samples, _, err := driver.Samples(g, file)
@@ -226,7 +225,7 @@ func NewProfile(ctx context.Context, s driver.Source, g *ir.Graph, inputs string
 	if err != nil {
 		return nil, err
 	}
-	p := &Profile{Model: s.Model, Samples: len(samples)}
+	p := &Profile{Model: model, Samples: len(samples)}
 	for k, n := range g.Nodes {
 		switch {
 		case counts[k] != nil:

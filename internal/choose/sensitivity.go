@@ -83,7 +83,7 @@ func (t *Study) Sensitivity(ctx context.Context, formats []string, parts Parts, 
 		return nil, err
 	}
 	if point.Refused != "" {
-		return nil, diag.New(diag.NoUsableFormat, t.source.Model, "the plan for the rest is refused: %s", point.Refused)
+		return nil, diag.New(diag.NoUsableFormat, t.subject.Model, "the plan for the rest is refused: %s", point.Refused)
 	}
 	s.Base = *point
 	for i := range t.Layers {
@@ -96,7 +96,7 @@ func (t *Study) Sensitivity(ctx context.Context, formats []string, parts Parts, 
 			s.Rows = append(s.Rows, *row)
 		}
 	}
-	if err := s.used(t.source.Model); err != nil {
+	if err := s.used(t.subject.Model); err != nil {
 		return nil, err
 	}
 	s.share()

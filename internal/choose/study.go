@@ -6,19 +6,16 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
-	"lathe/lower/quantize"
 	"lathe/lower/schedule"
 	"lathe/lower/schedule/timing"
 )
@@ -29,10 +26,7 @@ const RestFormat = "fixed(16)"
 
 // Study measures plans of one model on one set of samples.
 type Study struct {
-	source driver.Source
-	graph  *ir.Graph     // as imported, up to where hardware ends
-	known  *driver.Known // what is measured on
-	held   *driver.Known // the samples kept back; nil where there are none
+	subject *driver.Subject
 	// Plan is that of the user, or the default one.
 	Plan *plan.Plan
 	// Accuracy is that of the float model, and HeldAccuracy that on the samples held out; nil without labels.
@@ -99,104 +93,32 @@ type Cost struct {
 	Interval float64 `json:"interval_cycles"`
 }
 
-// NewStudy reads samples and labels, evaluates the float model on them, and finds the layers. Without calibration data
-// of its own the source is calibrated on the samples, but for those that are held out. Error L0411 for a graph that is
-// quantized already.
-func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, data Data) (*Study, error) {
-	if g.Stage != ir.StageFloat {
-		return nil, diag.New(diag.WrongStage, s.Model, "the graph is %s already; formats are chosen for float graphs",
-			g.Stage)
+// NewStudy finds the layers of a model, and how good it is in float. Error L0421 where it has none.
+func NewStudy(ctx context.Context, m *driver.Subject) (*Study, error) {
+	t := &Study{subject: m, Plan: m.Plan, On: On{Model: filepath.Base(m.Model), Inputs: filepath.Base(m.Inputs),
+		Calibrate: filepath.Base(m.Calibrate), Samples: len(m.Known.Use)}}
+	if m.Labels != "" {
+		t.On.Labels = filepath.Base(m.Labels)
 	}
-	if s.Calibrate == "" {
-		s.Calibrate, s.Labels = data.Inputs, data.Labels
-	}
-	s.Note, s.Errors, s.Passes.DumpAfter, s.Passes.Begin = nil, quantize.Unmeasured, nil, nil
-	t := &Study{source: s, On: On{Model: filepath.Base(s.Model), Inputs: filepath.Base(data.Inputs),
-		Calibrate: filepath.Base(s.Calibrate)}}
 	var err error
-	if t.Plan, err = s.ReadPlan(); err != nil {
+	if t.Accuracy, err = accuracy(m.Known); err != nil {
 		return nil, err
 	}
-	if t.graph, _, err = float.End(ctx, g, s.Outputs != nil); err != nil {
-		return nil, err
-	}
-	if err := t.measureOn(ctx, data); err != nil {
-		return nil, err
+	if m.Held != nil {
+		t.On.HeldOut = len(m.Held.Use)
+		if t.HeldAccuracy, err = accuracy(m.Held); err != nil {
+			return nil, err
+		}
 	}
 	return t, t.layers(ctx)
 }
 
-// Data are the samples that plans are measured on.
-type Data struct {
-	Inputs, Labels string // files; without labels, "", no accuracy
-	Most           int    // of the samples, 0: all
-	// HoldOut is the percentage of them that a search does not see.
-	HoldOut float64
-}
-
-// split divides n samples into those that are used and those that are held out, which are drawn the same each time: at
-// least one of each where some are to be held out and there are two.
-func (d *Data) split(n int) (use, held []int) {
-	drawn := rand.New(rand.NewPCG(1, 1)).Perm(n)
-	out := int(math.Round(float64(n) * d.HoldOut / 100))
-	if d.HoldOut > 0 {
-		out = max(1, out)
-	}
-	most := max(1, n-out)
-	use, held = drawn[:most], drawn[most:]
-	slices.Sort(use)
-	slices.Sort(held)
-	return use, held
-}
-
-// measureOn evaluates the float model.
-func (t *Study) measureOn(ctx context.Context, d Data) error {
-	file, err := npz.Read(d.Inputs)
-	if err != nil {
-		return err
-	}
-	samples, _, err := driver.Samples(t.graph, file)
-	if err != nil {
-		return err
-	}
-	var labels [][]int64
-	if d.Labels != "" {
-		if labels, err = driver.Labels(d.Labels); err != nil {
-			return err
-		}
-		if err := driver.CheckLabels(d.Labels, labels, len(samples), t.graph); err != nil {
-			return err
-		}
-		t.On.Labels = filepath.Base(d.Labels)
-	}
-	n := len(samples)
-	if d.Most > 0 {
-		n = min(n, d.Most)
-	}
-	use, held := d.split(n)
-	t.On.Samples, t.On.HeldOut = len(use), len(held)
-	if t.known, err = driver.Know(ctx, t.graph, file, use, labels); err != nil {
-		return err
-	}
-	if t.Accuracy, err = accuracy(t.graph, t.known); err != nil || len(held) == 0 {
-		return err
-	}
-	if t.source.Calibrate == d.Inputs {
-		t.source.Apart = held
-	}
-	if t.held, err = driver.Know(ctx, t.graph, file, held, labels); err != nil {
-		return err
-	}
-	t.HeldAccuracy, err = accuracy(t.graph, t.held)
-	return err
-}
-
 // accuracy is that of the float model on samples; nil without labels.
-func accuracy(float *ir.Graph, k *driver.Known) (*float64, error) {
+func accuracy(k *driver.Known) (*float64, error) {
 	if k.Labels == nil {
 		return nil, nil
 	}
-	right, err := driver.Accuracy(float, k.Want, k.Labels)
+	right, err := driver.Accuracy(k.Float, k.Want, k.Labels)
 	return &right, err
 }
 
@@ -206,7 +128,7 @@ func (t *Study) layers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q, err := t.source.QuantizeUnder(ctx, t.graph, wide)
+	q, err := t.subject.Quantize(ctx, wide)
 	if err != nil {
 		return err
 	}
@@ -225,7 +147,7 @@ func (t *Study) layers(ctx context.Context) error {
 		return err
 	}
 	if len(t.Layers) == 0 {
-		return diag.New(diag.NothingToChoose, t.source.Model, "no node takes its format from the plan").
+		return diag.New(diag.NothingToChoose, t.subject.Model, "no node takes its format from the plan").
 			WithHint("models that bring formats of their own keep them: their float originals can be measured")
 	}
 	return nil
@@ -240,7 +162,7 @@ func (t *Study) negative(input string) bool {
 
 // cuts finds the nodes of the float graph that are part of a layer in the quantized one.
 func (t *Study) cuts(ctx context.Context, q *ir.Graph) error {
-	float, err := float.Simplify(ctx, t.graph, pass.Options{})
+	float, err := float.Simplify(ctx, t.subject.Graph, pass.Options{})
 	if err != nil {
 		return err
 	}
@@ -302,15 +224,22 @@ func (l *Layer) Assign(weight, data string) []plan.Assignment {
 	return out
 }
 
-// Measure quantizes the model under a plan and runs the reference on the samples; cost asks for hardware too. A plan
-// whose formats are refused, or have no hardware where that is asked for, is a point that says so, and no error.
+// Measure is Measure of the model on the samples that are not held out.
 func (t *Study) Measure(ctx context.Context, plan *plan.Plan, cost bool) (*Point, *driver.Quantized, error) {
-	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
+	return Measure(ctx, t.subject, t.subject.Known, plan, cost)
+}
+
+// Measure quantizes a model under a plan and runs the reference on samples; cost asks for hardware too. It depends on
+// nothing else. A plan whose formats are refused, or have no hardware where that is asked for, is a point that says so,
+// and no error.
+func Measure(ctx context.Context, m *driver.Subject, on *driver.Known, plan *plan.Plan, cost bool) (*Point,
+	*driver.Quantized, error) {
+	q, err := m.Quantize(ctx, plan)
 	if err != nil {
 		return refused(ctx, err)
 	}
 	p := &Point{Size: sizeOf(q)}
-	if p.SQNR, p.Accuracy, err = t.known.Kept(ctx, q.Graph); err != nil {
+	if p.SQNR, p.Accuracy, err = on.Kept(ctx, q.Graph); err != nil {
 		return nil, nil, err
 	}
 	if cost {

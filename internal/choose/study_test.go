@@ -12,17 +12,18 @@ import (
 	"testing"
 
 	"lathe/internal/driver"
+	"lathe/ir"
 	"lathe/lower/plan"
 )
 
 // example is a study of a trained model on its first samples.
 func example(t *testing.T, name, plan string, samples int) *Study {
 	t.Helper()
-	return exampleOn(t, name, plan, Data{Most: samples})
+	return exampleOn(t, name, plan, driver.Data{Most: samples})
 }
 
 // exampleOn is a study of a trained model on its samples, as d says.
-func exampleOn(t *testing.T, name, plan string, d Data) *Study {
+func exampleOn(t *testing.T, name, plan string, d driver.Data) *Study {
 	t.Helper()
 	path := func(file string) string { return filepath.Join("..", "..", "examples", name, file) }
 	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz"), Plan: plan}
@@ -31,11 +32,20 @@ func exampleOn(t *testing.T, name, plan string, d Data) *Study {
 		t.Fatal(err)
 	}
 	d.Inputs, d.Labels = path("inputs.npz"), path("labels.npy")
-	study, err := NewStudy(context.Background(), s, g, d)
+	study, err := studyOf(s, g, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return study
+}
+
+// studyOf is a study of an imported model.
+func studyOf(s driver.Source, g *ir.Graph, d driver.Data) (*Study, error) {
+	subject, err := s.Subject(context.Background(), g, d)
+	if err != nil {
+		return nil, err
+	}
+	return NewStudy(context.Background(), subject)
 }
 
 // TestLayers finds what a rule can give a format, and which ReLUs are part of a layer.

@@ -54,7 +54,7 @@ func (t *Study) Sweep(ctx context.Context, formats []string, parts Parts, cost b
 		points = append(points, &s.Points[i].Point)
 	}
 	if !slices.ContainsFunc(points, func(p *Point) bool { return p.Refused == "" }) {
-		return nil, diag.New(diag.NoUsableFormat, t.source.Model, "none of these formats can be used: %s", points[0].Refused)
+		return nil, diag.New(diag.NoUsableFormat, t.subject.Model, "none of these formats can be used: %s", points[0].Refused)
 	}
 	for i, on := range front(points) {
 		s.Points[i].Front = on

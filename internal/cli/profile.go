@@ -10,6 +10,7 @@ import (
 	"lathe/emit/report"
 	"lathe/internal/choose"
 	"lathe/internal/diag"
+	"lathe/internal/npz"
 )
 
 func (a *App) profile() *cobra.Command {
@@ -42,8 +43,12 @@ func (a *App) profile() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		file, err := npz.Read(inputs)
+		if err != nil {
+			return err
+		}
 		p.Report("run", 0, 0)
-		r, err := choose.NewProfile(c.Context(), source, g, inputs, samples)
+		r, err := choose.NewProfile(c.Context(), source.Model, g, file, samples, source.Passes)
 		p.finish()
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 // studyFlags are the flags of commands that measure plans on samples.
 type studyFlags struct {
 	sourceFlags
-	data           choose.Data
+	data           driver.Data
 	formats        string
 	csv, svg, html string
 	parts          []string
@@ -71,7 +71,11 @@ func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progres
 		return nil, err
 	}
 	p.Report("float model", 0, 0)
-	return choose.NewStudy(ctx, source, g, f.data)
+	subject, err := source.Subject(ctx, g, f.data)
+	if err != nil {
+		return nil, err
+	}
+	return choose.NewStudy(ctx, subject)
 }
 
 // runStudy makes a study of the model and runs it, with progress until it ends.

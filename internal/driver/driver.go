@@ -43,8 +43,6 @@ type Source struct {
 	Model, Plan, Calibrate string
 	// Labels is the path of the classes of the samples of Calibrate, or empty.
 	Labels string
-	// Apart are places of samples of Calibrate, in ascending order, that do not calibrate.
-	Apart []int
 	// Settings stand above the plan.
 	Settings plan.Settings
 	// Dims binds symbolic dimensions of the model.
@@ -173,22 +171,48 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan)
 	if err != nil {
 		return nil, err
 	}
+	p, err := s.prepare(ctx, g, plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.filled != "" && s.Note != nil {
+		s.Note(p.filled)
+	}
+	q, err := p.quantize(ctx, plan, quantize.Options{Options: s.Passes, Errors: s.Errors})
+	if err != nil {
+		return nil, err
+	}
+	q.Report.Notes = append(q.Report.Notes, notes...)
+	return q, nil
+}
+
+// prepared is a float graph that ends where hardware does, with frames as the plan wants them, and its calibration
+// data.
+type prepared struct {
+	graph       *ir.Graph
+	calibration quantize.Calibration
+	filled      string // what calibration samples were filled with, in words; "" where they were complete
+}
+
+// prepare reads the calibration file, if there is one, without the samples at the places apart, in ascending order.
+func (s Source) prepare(ctx context.Context, g *ir.Graph, plan *plan.Plan, apart []int) (p prepared, err error) {
 	if plan.Lengths {
 		if g, err = float.WithLengths(ctx, g); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
-	calibration, err := s.calibration(g, plan)
+	p.graph = g
+	p.calibration, p.filled, err = s.calibration(g, plan, apart)
+	return p, err
+}
+
+// quantize lowers the graph under a plan that wants such frames.
+func (p *prepared) quantize(ctx context.Context, plan *plan.Plan, o quantize.Options) (*Quantized, error) {
+	q, report, err := lower.Quantize(ctx, p.graph, plan, p.calibration, o)
 	if err != nil {
 		return nil, err
 	}
-	q, report, err := lower.Quantize(ctx, g, plan, calibration,
-		quantize.Options{Options: s.Passes, Errors: s.Errors})
-	if err != nil {
-		return nil, err
-	}
-	report.Notes = append(report.Notes, notes...)
-	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report, passes: s.Passes}, nil
+	return &Quantized{Plan: plan, Float: p.graph, Graph: q, Report: report, passes: o.Options}, nil
 }
 
 // requantizes names the first choice of number formats that the user made; "" where there is none.
@@ -213,26 +237,27 @@ func (s Source) requantizes(p *plan.Plan) string {
 	return ""
 }
 
-// calibration reads the calibration file, if there is one.
-func (s Source) calibration(g *ir.Graph, plan *plan.Plan) (c quantize.Calibration, err error) {
+// calibration is the calibration data of prepare, and what samples were filled with.
+func (s Source) calibration(g *ir.Graph, plan *plan.Plan, apart []int) (c quantize.Calibration, filled string,
+	err error) {
 	if s.Calibrate == "" {
-		return c, nil
+		return c, "", nil
 	}
 	f, err := npz.Read(s.Calibrate)
 	if err != nil {
-		return c, err
+		return c, "", err
 	}
 	f, tokens := Filled(g, plan, f)
-	if tokens > 0 && s.Note != nil {
-		s.Note(FilledNote(f, tokens, g))
+	if tokens > 0 {
+		filled = FilledNote(f, tokens, g)
 	}
 	samples, _, err := Samples(g, f)
 	if err != nil {
-		return c, err
+		return c, filled, err
 	}
 	var use []int
 	for k := range samples {
-		if _, apart := slices.BinarySearch(s.Apart, k); !apart {
+		if _, out := slices.BinarySearch(apart, k); !out {
 			use = append(use, k)
 		}
 	}
@@ -242,14 +267,15 @@ func (s Source) calibration(g *ir.Graph, plan *plan.Plan) (c quantize.Calibratio
 	for i, n := range g.In {
 		for _, v := range samples {
 			if k := slices.IndexFunc(v[i].Floats, func(x float32) bool { return x != x }); k >= 0 {
-				return c, diag.New(diag.ArrayNotFinite, s.Calibrate, "a sample of input %q holds NaN at flat index %d", n.Name, k).
+				return c, filled, diag.New(diag.ArrayNotFinite, s.Calibrate,
+					"a sample of input %q holds NaN at flat index %d", n.Name, k).
 					WithHint("take the sample out of the file, or repair it")
 			}
 			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])
 		}
 	}
 	if s.Labels == "" {
-		return c, nil
+		return c, filled, nil
 	}
 	labels, err := Labels(s.Labels)
 	if err == nil {
@@ -258,7 +284,7 @@ func (s Source) calibration(g *ir.Graph, plan *plan.Plan) (c quantize.Calibratio
 	if err == nil {
 		c.Labels = Pick(labels, use)
 	}
-	return c, err
+	return c, filled, err
 }
 
 // Hardware is a model as hardware.

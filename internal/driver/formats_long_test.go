@@ -61,7 +61,11 @@ func TestFormatRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		study, err := choose.NewStudy(t.Context(), s, g, choose.Data{Inputs: dir + "inputs.npz", Labels: dir + "labels.npy"})
+		subject, err := s.Subject(t.Context(), g, driver.Data{Inputs: dir + "inputs.npz", Labels: dir + "labels.npy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		study, err := choose.NewStudy(t.Context(), subject)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,16 +6,134 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 
 	"lathe/emit/report"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/lower/float"
 	"lathe/lower/own"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
+
+// Data are the samples that plans are measured on.
+type Data struct {
+	Inputs, Labels string // files; without labels, "", no accuracy
+	Most           int    // of the samples, 0: all
+	// HoldOut is the percentage of them that a search does not see.
+	HoldOut float64
+}
+
+// split divides n samples into those that are used and those that are held out, which are drawn the same each time: at
+// least one of each where some are to be held out and there are two.
+func (d *Data) split(n int) (use, held []int) {
+	drawn := rand.New(rand.NewPCG(1, 1)).Perm(n)
+	out := int(math.Round(float64(n) * d.HoldOut / 100))
+	if d.HoldOut > 0 {
+		out = max(1, out)
+	}
+	most := max(1, n-out)
+	use, held = drawn[:most], drawn[most:]
+	slices.Sort(use)
+	slices.Sort(held)
+	return use, held
+}
+
+// Subject is a float model with all that plans of it are measured on, read once: what measures reads no file.
+type Subject struct {
+	// Model, Inputs, Calibrate and Labels are the files that it was read from, for messages; Labels may be "".
+	Model, Inputs, Calibrate, Labels string
+	// Graph is the model as imported, up to where hardware ends.
+	Graph *ir.Graph
+	// Plan is that of the user, or the default one.
+	Plan *plan.Plan
+	// Known is what is measured on, Held the samples that are kept back; nil where there are none.
+	Known, Held *Known
+	// Verify holds every pass to what it promises.
+	Verify bool
+
+	// Calibration is what formats are chosen from.
+	Calibration quantize.Calibration
+
+	framed *ir.Graph // Graph, with frames that change in length where the plan asks for them
+}
+
+// Subject reads the plan, samples and labels, and evaluates the float graph g on them. Without calibration data of its
+// own the source is calibrated on the samples, but for those that are held out. Error L0411 for a graph that is
+// quantized already.
+func (s Source) Subject(ctx context.Context, g *ir.Graph, d Data) (*Subject, error) {
+	if g.Stage != ir.StageFloat {
+		return nil, diag.New(diag.WrongStage, s.Model, "the graph is %s already; formats are chosen for float graphs",
+			g.Stage)
+	}
+	if s.Calibrate == "" {
+		s.Calibrate, s.Labels = d.Inputs, d.Labels
+	}
+	m := &Subject{Model: s.Model, Inputs: d.Inputs, Calibrate: s.Calibrate, Labels: d.Labels, Verify: s.Passes.Verify}
+	var err error
+	if m.Plan, err = s.ReadPlan(); err != nil {
+		return nil, err
+	}
+	if m.Graph, _, err = float.End(ctx, g, s.Outputs != nil); err != nil {
+		return nil, err
+	}
+	apart, err := m.measureOn(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if s.Calibrate != d.Inputs {
+		apart = nil
+	}
+	p, err := s.prepare(ctx, m.Graph, m.Plan, apart)
+	m.framed, m.Calibration = p.graph, p.calibration
+	return m, err
+}
+
+// measureOn evaluates the float model, and says which samples are held out.
+func (m *Subject) measureOn(ctx context.Context, d Data) (held []int, err error) {
+	file, err := npz.Read(d.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	samples, _, err := Samples(m.Graph, file)
+	if err != nil {
+		return nil, err
+	}
+	var labels [][]int64
+	if d.Labels != "" {
+		if labels, err = Labels(d.Labels); err != nil {
+			return nil, err
+		}
+		if err := CheckLabels(d.Labels, labels, len(samples), m.Graph); err != nil {
+			return nil, err
+		}
+	}
+	n := len(samples)
+	if d.Most > 0 {
+		n = min(n, d.Most)
+	}
+	use, held := d.split(n)
+	if m.Known, err = Know(ctx, m.Graph, file, use, labels); err != nil || len(held) == 0 {
+		return nil, err
+	}
+	m.Held, err = Know(ctx, m.Graph, file, held, labels)
+	return held, err
+}
+
+// Quantize lowers the model to integers under a plan that differs from that of the subject in formats alone. Errors of
+// values are not measured.
+func (m *Subject) Quantize(ctx context.Context, p *plan.Plan) (*Quantized, error) {
+	from := prepared{graph: m.framed, calibration: m.Calibration}
+	return from.quantize(ctx, p, quantize.Options{Options: pass.Options{Verify: m.Verify},
+		Errors: quantize.Unmeasured})
+}
 
 // trialWidths are the widths of data and weights that Precision tries.
 var trialWidths = []int{3, 4, 5, 6, 7, 8, 10, 12, 16}
