@@ -87,7 +87,7 @@ func (s *stage) trial(g *ir.Graph, samples []ref.Sample) *quality {
 	if len(samples) == 0 || s.errors == Unmeasured {
 		return nil
 	}
-	t := &stage{Plan: s.Plan, Report: &Report{}, Samples: samples, runner: s.runner}
+	t := &stage{Report: &Report{}, given: s.on(samples)}
 	c := g.Clone()
 	if calibrate(t, c) != nil || chooseFormats(t, c) != nil {
 		return nil

@@ -32,20 +32,51 @@ type Report struct {
 	Recognized []recognize.Found
 }
 
-// stage is what the passes of quantization share beside the graph.
+// stage is what the passes of quantization share beside the graph, by who writes it.
 type stage struct {
-	Plan   *plan.Plan
+	given
+	ranges
+	// Report is what the passes have decided and seen so far. quantize writes its Decisions, which all passes behind read.
 	Report *Report
-	// Samples are calibration samples in the caller's layout, in the order of Graph.In; empty without calibration data.
-	Samples []ref.Sample
+	// float is the graph before formats are chosen: quantize keeps it, and all passes behind compare with it.
+	float *ir.Graph
+}
 
-	labels   [][]int64                  // of the samples, see Calibration
-	imported *ir.Graph                  // the graph before all passes
-	float    *ir.Graph                  // the graph before formats are chosen
-	values   map[*ir.Node]*calib.Values // what calibrate found
-	bounds   map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
+// given is what all passes read, and none writes.
+type given struct {
+	Plan *plan.Plan
+	// Samples are calibration samples in the caller's layout, in the order of Graph.In; empty without calibration data.
+	Samples  []ref.Sample
+	labels   [][]int64 // of the samples, see Calibration
+	imported *ir.Graph // the graph before all passes
 	runner   *pass.Runner
 	errors   Errors // what is measured
+}
+
+// on is the same on other samples.
+func (g given) on(samples []ref.Sample) given {
+	g.Samples = samples
+	return g
+}
+
+// ranges are what calibrate finds, search_ranges moves and quantize reads, by node of the graph that it found them in.
+type ranges struct {
+	values map[*ir.Node]*calib.Values
+	bounds map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
+}
+
+// in are the ranges of the same nodes in c, a copy of g.
+func (r *ranges) in(g, c *ir.Graph) ranges {
+	moved := func(of map[*ir.Node]*calib.Values) map[*ir.Node]*calib.Values {
+		out := map[*ir.Node]*calib.Values{}
+		for i, n := range g.Nodes {
+			if v := of[n]; v != nil {
+				out[c.Nodes[i]] = v
+			}
+		}
+		return out
+	}
+	return ranges{moved(r.values), moved(r.bounds)}
 }
 
 // Options are about the running of passes, and what is measured of their result.
@@ -81,7 +112,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o Opt
 		return nil, nil, err
 	}
 	q := g.Clone()
-	s := &stage{Plan: plan, Report: &Report{}, errors: o.Errors, labels: c.Labels, imported: g}
+	s := &stage{Report: &Report{}, given: given{Plan: plan, errors: o.Errors, labels: c.Labels, imported: g}}
 	f := &float.State{}
 	if err := pass.Run(float.NewRunner(ctx, q, plan, nil, &s.Report.Report, o.Options), f, float.Admission,
 		q); err != nil {
@@ -119,7 +150,7 @@ func chooseFormats(s *stage, g *ir.Graph) error {
 // Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.
 func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
 	p := Pipeline.Named(names)
-	s := &stage{Plan: plan, Report: &Report{}}
+	s := &stage{Report: &Report{}, given: given{Plan: plan}}
 	s.runner = float.NewRunner(ctx, g, plan, nil, &s.Report.Report, o)
 	return len(p), pass.Run(s.runner, s, p, g)
 }

@@ -94,16 +94,7 @@ type ranger struct {
 // is refused.
 func (r *ranger) loss() (float64, error) {
 	c := r.graph.Clone()
-	t := &stage{Plan: r.state.Plan, Report: &Report{}, Samples: r.samples, runner: r.state.runner,
-		values: map[*ir.Node]*calib.Values{}, bounds: map[*ir.Node]*calib.Values{}}
-	for i, n := range r.graph.Nodes {
-		if v := r.state.values[n]; v != nil {
-			t.values[c.Nodes[i]] = v
-		}
-		if v := r.state.bounds[n]; v != nil {
-			t.bounds[c.Nodes[i]] = v
-		}
-	}
+	t := &stage{Report: &Report{}, given: r.state.on(r.samples), ranges: r.state.in(r.graph, c)}
 	if chooseFormats(t, c) != nil {
 		return math.Inf(1), r.state.runner.Context().Err()
 	}
