@@ -36,15 +36,8 @@ type Traits struct {
 	Monotone bool
 	// Reads16: argument 0 gets a 16-bit format unless the plan chooses one.
 	Reads16 bool
-	// Recurs: the operation keeps a state from row to row of argument 0. Argument 1 holds the weights of the state, and
-	// argument 2, which may be missing, a bias; in quantized graphs both are constants in fixed formats.
-	Recurs bool
 	// Fraction: results lie between 0 and 1, of which 1 itself may saturate.
 	Fraction bool
-	// Table0: elements of the result are elements of argument 0, a constant, and have its format.
-	Table0 bool
-	// Ranks: along Axis, elements of the result stand in the order of those of argument 0, the only one.
-	Ranks bool
 	// Commutes: there are two arguments, and the result is the same with them swapped.
 	Commutes bool
 	// Bends, if not nil, lists for the attributes of an element-wise operation with one argument the values of that
@@ -55,11 +48,6 @@ type Traits struct {
 	Weighted bool
 	// Windows: the unit keeps rows of argument 0 in a line buffer.
 	Windows bool
-	// Gains: argument 1, which may be missing, multiplies the elements of what is computed of argument 0, and argument 2,
-	// which may be missing, is added to them. In quantized graphs both are constants in fixed formats of up to 16 bits.
-	Gains bool
-	// Angles: arguments 1 and 2 are cosines and sines. In quantized graphs both are constants of one fixed format.
-	Angles bool
 	// Blocks, if not nil, says of n, some of whose types are block formats, that it computes on their blocks.
 	Blocks func(n *Node) bool
 	// Meets, if not 0, is the axis of argument 1 along which its products with argument 0, along the last axis of that,
@@ -81,8 +69,6 @@ type Traits struct {
 	Ring RingPart
 	// BlockCodes: on a block format the codes of the result follow from those of argument 0 alone, and scales stay.
 	BlockCodes bool
-	// Cuts: the result is argument 0, cut off at bounds, in one more rounding where its format is another.
-	Cuts bool
 	// Axis, if not nil, points to the attribute that names an axis of argument 0. The operation works along that axis,
 	// or reads its other arguments along it, and treats all other axes alike.
 	Axis func(attrs any) *int
@@ -91,18 +77,9 @@ type Traits struct {
 	Axes func(attrs any) []int
 	// PerChannel: Axis is the axis of channels, the same in argument 0 and in the result.
 	PerChannel bool
-	// Strided: kernels on a GPU find the rows of arguments by strides, so that moves in front of them cost nothing.
-	Strided bool
-	// PerPosition: the result is argument 0, batch x heads x positions x elements, changed by what the other arguments
-	// say of positions: alike for all heads.
-	PerPosition bool
-	// Mask, if not 0, is the argument, which may be missing, whose elements are 0 for the keys that are not there.
-	Mask int
 	// Tokens, if not nil, says how the unit takes frames whose number of tokens changes; axis is that of tokens in
 	// argument 0. nil: as follows from the other traits.
 	Tokens func(n *Node, axis int) TokenWay
-	// Updates: the result is argument 0 with argument 1 written over a part of it; kernels write it where argument 0 lies.
-	Updates bool
 	// Last, if not nil, points to the attribute that says that channels are the last axis of argument 0 and of the result,
 	// and not axis 1.
 	Last func(attrs any) *bool

@@ -6,6 +6,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/group"
+	"lathe/ir/op/sequence"
 )
 
 // EmitSteps makes the kernels of two graphs on the same caches, which they write in place: first takes the tokens at
@@ -43,7 +44,7 @@ func (e *emitter) inPlace(g *ir.Graph, groups []*ir.Group) error {
 	first, more := map[string]*diag.Error{}, map[*diag.Error]int{} // by reason; further caches
 	for _, group := range groups {
 		for _, n := range group.Members {
-			if !n.Op.Traits.Updates || !n.Args[0].IsInput() {
+			if !sequence.Updates(n.Op) || !n.Args[0].IsInput() {
 				continue
 			}
 			e.mark(n)

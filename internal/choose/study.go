@@ -13,6 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
@@ -171,7 +172,7 @@ func (t *Study) cuts(ctx context.Context, q *ir.Graph) error {
 		of[t.Layers[i].Node] = i
 	}
 	for _, n := range float.Nodes {
-		if !n.Op.Traits.Cuts || q.Find(n.Name) != nil {
+		if !pointwise.Cuts(n.Op) || q.Find(n.Name) != nil {
 			continue
 		}
 		if i, ok := of[n.Args[0].Name]; ok {

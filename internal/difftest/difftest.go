@@ -136,7 +136,7 @@ func Float(r *rand.Rand, g *ir.Graph) (*ir.Graph, error) {
 		}
 	}
 	n := f.Out[0].Node
-	if n.Op.Traits.Gains {
+	if norm.HasGains(n.Op) {
 		freeGains(r, f, n)
 	}
 	switch n.Op {

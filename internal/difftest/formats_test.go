@@ -18,6 +18,7 @@ import (
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
 )
@@ -179,7 +180,8 @@ var onFixed = []*ir.Op{norm.Softmax, norm.LogSoftmax, sequence.AttendScores, seq
 func TestFormats(t *testing.T) {
 	for _, f := range []enumerated{e4m3{}, log4{}} {
 		for _, o := range Ops() {
-			if g, _ := Case(o, 0); g.Stage == ir.StageFloat || o.Traits.Gains || o.Traits.Recurs || slices.Contains(onFixed, o) {
+			g, _ := Case(o, 0)
+			if g.Stage == ir.StageFloat || norm.HasGains(o) || recur.Recurs(o) || slices.Contains(onFixed, o) {
 				continue
 			}
 			t.Run(fmt.Sprint(f, "/", o.Name), func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/whole"
 	"lathe/ir/op/window"
@@ -328,7 +329,8 @@ func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowBlockPair(n, args), nil
 	case t.FloatOnly && t.Elementwise:
 		return slowElements(n, args)
-	case t.Index != nil && t.FloatOnly && !t.Strided: // of those with strides a position is one of tokens
+	// of those with strides a position is one of tokens
+	case t.Index != nil && t.FloatOnly && !sequence.ReadsStrides(n.Op):
 		return slowIndexed(n, args)
 	case n.Op == whole.CumSum || n.Op == whole.TopKValues || n.Op == whole.TopKIndices:
 		return slowLine(n, args[0]), nil

@@ -16,6 +16,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/workers"
 	"lathe/ir"
+	"lathe/ir/op/sequence"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -248,7 +249,7 @@ type caches struct {
 
 func cachesOf(g *ir.Graph) (c caches) {
 	for _, n := range g.Nodes {
-		if n.Op.Traits.Updates {
+		if sequence.Updates(n.Op) {
 			c.position, c.room, c.tokens = n.Args[2], n.Type.Shape[2], n.Args[1].Type.Shape[2]
 			c.inputs = append(c.inputs, n.Args[0])
 		}

@@ -15,6 +15,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/composite"
 	"lathe/ir/op/draw"
+	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/walk"
 )
@@ -48,7 +49,7 @@ func TestTraits(t *testing.T) {
 				{"Elementwise", o.Traits.Elementwise, isElementwise}, {"Monotone", o.Traits.Monotone, isMonotone},
 				{"Weighted", o.Traits.Weighted, isWeighted}, {"KeepsCodes", o.Traits.KeepsCodes, keepsCodes},
 				{"Wire", o.Traits.Wire, isWire}, {"Last", o.Traits.Last != nil, hasChannels},
-				{"Ranks", o.Traits.Ranks, ranks},
+				{"KeepsRanks", norm.KeepsRanks(o), ranks},
 				{"Axis", o.Traits.Axis != nil, hasAxis},
 				{"Axes", o.Traits.Axes != nil, hasAxes},
 				{"PerChannel", o.Traits.PerChannel, hasChannels},
@@ -274,8 +275,8 @@ func TestCuts(t *testing.T) {
 	for _, o := range All {
 		x := draw.Input("x", ir.Type{Shape: []int{2}, Format: f})
 		attrs, listed := bounds[o]
-		if o.Traits.Cuts != listed {
-			t.Errorf("%s cuts: %v", o.Name, o.Traits.Cuts)
+		if pointwise.Cuts(o) != listed {
+			t.Errorf("%s cuts: %v", o.Name, pointwise.Cuts(o))
 		}
 		if !listed {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/norm"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
@@ -133,7 +134,7 @@ func endOf(n *ir.Node) ending {
 		}
 		way = append(way, n)
 		switch {
-		case t.Ranks:
+		case norm.KeepsRanks(n.Op):
 			e = e.cut(next, way, "gives the values there, of which the same one is the largest")
 		case t.Index != nil && n.Args[0].IsConst():
 			e = e.cut(next, way, "gives places in that table")
@@ -151,7 +152,7 @@ func endOf(n *ir.Node) ending {
 func (e ending) cut(n *ir.Node, way []*ir.Node, meaning string) ending {
 	e.at, e.meaning, e.behind = n, meaning, nil
 	for _, w := range slices.Backward(way) {
-		if w.Op.Traits.Ranks || !op.HasHardware(w.Op) {
+		if norm.KeepsRanks(w.Op) || !op.HasHardware(w.Op) {
 			e.behind = append(e.behind, w)
 		}
 	}
@@ -163,7 +164,7 @@ func (e ending) placed(n *ir.Node, way []*ir.Node) ending {
 	axis, rank := *n.AxisOf(), len(n.Args[0].Type.Shape)
 	along := func(a int) bool { return (a+rank)%rank == (axis+rank)%rank }
 	x, cut := n.Args[0], e.behind != nil
-	for way = append(way, n); x.Op.Traits.Ranks && along(*x.AxisOf()) && !x.Args[0].IsInput(); x = x.Args[0] {
+	for way = append(way, n); norm.KeepsRanks(x.Op) && along(*x.AxisOf()) && !x.Args[0].IsInput(); x = x.Args[0] {
 		way, cut = append(way, x), true
 	}
 	e.place = n

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
+	"lathe/ir/op/sequence"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
@@ -33,7 +34,7 @@ func WithLengths(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	}
 	var mask *ir.Node
 	for _, n := range c.Nodes {
-		if at := n.Op.Traits.Mask; at == 0 || len(n.Args) != at {
+		if at := sequence.MaskOf(n.Op); at == 0 || len(n.Args) != at {
 			continue
 		}
 		if mask == nil {

@@ -12,6 +12,8 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op"
 	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
 )
 
@@ -71,7 +73,9 @@ func refuseValues(g *ir.Graph) error {
 		varies[n] = slices.Contains(g.In, n)
 		for i, a := range n.Args {
 			varies[n] = varies[n] || varies[a]
-			if t := &n.Op.Traits; i == 0 || !varies[a] || !t.Weighted && !t.PerChannel && !t.Gains && !t.Angles {
+			t := &n.Op.Traits
+			fixed := t.Weighted || t.PerChannel || norm.HasGains(n.Op) || sequence.TakesAngles(n.Op)
+			if i == 0 || !varies[a] || !fixed {
 				continue
 			}
 			errs = append(errs, n.Errorf(diag.ArgumentNotConstant,

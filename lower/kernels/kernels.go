@@ -10,6 +10,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/ir"
+	"lathe/ir/op/sequence"
 	"lathe/lower/float"
 	"lathe/lower/float/recognize"
 	"lathe/lower/kernels/fuse"
@@ -99,7 +100,7 @@ func ofImages(g *ir.Graph) bool {
 		return n.Op.Traits.Weighted && last != nil && !*last(n.Attrs)
 	}
 	return slices.ContainsFunc(g.Nodes, planes) &&
-		!slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.Op.Traits.Strided })
+		!slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return sequence.ReadsStrides(n.Op) })
 }
 
 // Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.

@@ -6,6 +6,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/sequence"
 )
 
 // Precision is how a float graph keeps its values; the zero Precision is fp32.
@@ -84,7 +85,7 @@ func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 		}
 	}
 	for _, n := range g.Nodes {
-		if n.Op.Traits.Updates && p.Cache != nil {
+		if sequence.Updates(n.Op) && p.Cache != nil {
 			n.Args[0].Type.Format, n.Type.Format = p.Cache, p.Cache
 		}
 	}

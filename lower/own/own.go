@@ -151,7 +151,7 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 
 // passes says that what u wants of its result may be made of its arguments instead.
 func passes(u *ir.Node) bool {
-	return u.Op == pointwise.Quant || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
+	return u.Op == pointwise.Quant || u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op)
 }
 
 // Limits are the least and the greatest value of a format.

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/recur"
 )
 
 // correctBias shifts the bias of each layer by what rounding its weights, and all in front of it, moved the mean of
@@ -72,7 +73,8 @@ func (c *biasCorrector) layers() error {
 // biased says that n is a layer with constant weights and a constant bias.
 func biased(n *ir.Node) bool {
 	t := &n.Op.Traits
-	return t.Weighted && !t.PerChannel && !t.Recurs && len(n.Args) == 3 && n.Args[1].IsConst() && n.Args[2].IsConst()
+	return t.Weighted && !t.PerChannel && !recur.Recurs(n.Op) && len(n.Args) == 3 && n.Args[1].IsConst() &&
+		n.Args[2].IsConst()
 }
 
 // channelsOf is the number of output channels, along the last axis.

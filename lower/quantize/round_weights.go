@@ -8,6 +8,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/recur"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/fit"
 )
@@ -63,7 +64,7 @@ func roundWeights(s *stage, g *ir.Graph) error {
 // its result.
 func multiplies(n *ir.Node) bool {
 	t := &n.Op.Traits
-	if !t.Weighted || t.PerChannel || t.Recurs || len(n.Args) < 2 || !n.Args[1].IsConst() {
+	if !t.Weighted || t.PerChannel || recur.Recurs(n.Op) || len(n.Args) < 2 || !n.Args[1].IsConst() {
 		return false
 	}
 	w, x := n.Args[1].Type.Shape, n.Args[0].Type.Shape

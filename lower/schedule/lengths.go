@@ -7,6 +7,9 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/recur"
+	"lathe/ir/op/sequence"
 )
 
 // markLengths has units take frames of 1 to so many tokens as the input has. Error L0437 names what cannot.
@@ -45,7 +48,7 @@ func markLengths(s *stage, g *ir.Graph) error {
 // lengthsInputs finds the mask that says how long frames are, and the tokens.
 func lengthsInputs(g *ir.Graph) (mask, input *ir.Node, err error) {
 	for _, n := range g.Nodes {
-		at := n.Op.Traits.Mask
+		at := sequence.MaskOf(n.Op)
 		if at == 0 {
 			continue
 		}
@@ -61,7 +64,7 @@ func lengthsInputs(g *ir.Graph) (mask, input *ir.Node, err error) {
 			WithHint("leave lengths out: units without it take tokens one by one")
 	}
 	for _, n := range g.Nodes {
-		if slices.Contains(n.Args, mask) && n.Op.Traits.Mask == 0 {
+		if slices.Contains(n.Args, mask) && sequence.MaskOf(n.Op) == 0 {
 			return nil, nil, n.Errorf(diag.FixedLength,
 				"%s computes with the mask %q, of which only the length of a frame is known",
 				n.Op.Name, mask.Name).WithHint("build it for frames of one length: leave lengths = \"dynamic\" out")
@@ -153,8 +156,8 @@ func tokenWay(n *ir.Node, axis int) ir.TokenWay {
 	switch {
 	case t.Tokens != nil:
 		return t.Tokens(n, axis)
-	case t.Recurs:
-	case t.Elementwise, t.Wire, t.Casts, t.Table, t.Gains:
+	case recur.Recurs(n.Op):
+	case t.Elementwise, t.Wire, t.Casts, t.Table, norm.HasGains(n.Op):
 		by = true
 	case t.Perm != nil:
 		by = !slices.ContainsFunc(t.Perm(n.Attrs)[:axis+1], func(from int) bool { return from > axis })

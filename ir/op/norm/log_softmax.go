@@ -24,7 +24,7 @@ import (
 // LogSoftmax is x - max - log(sum(exp(x - max))) along an axis. Quantized, it is that of LogRows.
 var LogSoftmax = &ir.Op{
 	Name: "log_softmax", Doc: "log(exp(x)/sum(exp(x))) along an axis", Attrs: column.AxisAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Ranks: true, Reads16: true, Axis: func(attrs any) *int { return &attrs.(*column.AxisAttrs).Axis }},
+	Traits: ir.Traits{Reads16: true, Axis: func(attrs any) *int { return &attrs.(*column.AxisAttrs).Axis }},
 	Infer:  column.AxisInfer,
 	Bounds: logSoftmaxBounds,
 	Eval:   logSoftmaxEval,

@@ -40,7 +40,7 @@ type Attrs struct {
 // (Ba, Kiros and Hinton, 2016). scale and bias, which may be missing, broadcast to those axes.
 var LayerNorm = &ir.Op{
 	Name: "layer_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over the last axes",
-	Attrs: Attrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{RoundsOnce: true, Gains: true, Reads16: true},
+	Attrs: Attrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{RoundsOnce: true, Reads16: true},
 	Infer: normInfer, Eval: layerNormEval, Expand: layerNormExpand,
 	Bounds: func(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) { return normBounds(n, args, false) },
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -56,7 +56,7 @@ var LayerNorm = &ir.Op{
 // may be missing, broadcasts to those axes.
 var RMSNorm = &ir.Op{
 	Name: "rms_norm", Doc: "x/sqrt(mean of squares + eps)*scale over the last axes",
-	Attrs: Attrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Gains: true, Reads16: true},
+	Attrs: Attrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true},
 	Infer: normInfer, Eval: rmsNormEval, Expand: rmsNormExpand,
 	Bounds: func(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) { return normBounds(n, args, true) },
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {

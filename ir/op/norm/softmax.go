@@ -21,7 +21,7 @@ import (
 // Softmax is exp(x - max)/sum(exp(x - max)) along an axis. Quantized, it is that of Rows.
 var Softmax = &ir.Op{
 	Name: "softmax", Doc: "exp(x)/sum(exp(x)) along an axis", Attrs: column.AxisAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Ranks: true, Reads16: true, Fraction: true,
+	Traits: ir.Traits{Reads16: true, Fraction: true,
 		Axis: func(attrs any) *int { return &attrs.(*column.AxisAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		_, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Args[0].Type.Shape))

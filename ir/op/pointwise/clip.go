@@ -27,7 +27,7 @@ type ClipAttrs struct {
 // Clip is min(max(x, lo), hi); the bounds are exact float32 values.
 var Clip = &ir.Op{
 	Name: "clip", Doc: "min(max(x, lo), hi)", Attrs: ClipAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Whole: true, Elementwise: true, Table: true, Monotone: true, Cuts: true},
+	Traits: ir.Traits{Whole: true, Elementwise: true, Table: true, Monotone: true},
 	Infer:  column.SameShape,
 	Eval:   clipEval,
 	Exact: func(n *ir.Node) (format.Format, error) {

@@ -52,7 +52,7 @@ func reluLegal(n *ir.Node) error {
 // Relu is max(x, 0), element by element.
 var Relu = &ir.Op{
 	Name: "relu", Doc: "max(x, 0)", Arity: [2]int{1, 1},
-	Traits: ir.Traits{Elementwise: true, Table: true, Monotone: true, Cuts: true, BlockCodes: true},
+	Traits: ir.Traits{Elementwise: true, Table: true, Monotone: true, BlockCodes: true},
 	Infer:  column.SameShape,
 	Eval: blocksOr(reluBlocks, Unary{
 		Float: func(*ir.Node) func(float32) float32 { return func(x float32) float32 { return max(x, 0) } },

@@ -90,7 +90,7 @@ func kindOf(n *ir.Node) *kind {
 func layer(name, doc string, most int, k *kind) *ir.Op {
 	return &ir.Op{
 		Name: name, Doc: doc, Attrs: Attrs{}, Arity: [2]int{2, most},
-		Traits: ir.Traits{RoundsOnce: true, Reads16: true, Recurs: true},
+		Traits: ir.Traits{RoundsOnce: true, Reads16: true},
 		Infer:  k.infer,
 		Eval:   k.eval,
 		Expand: k.expand,

@@ -22,7 +22,7 @@ import (
 var Append = composite.New(ir.Op{
 	Name: "append", Doc: "a cache with rows in it from a position on; arguments cache, rows, position",
 	Arity:  [2]int{3, 3},
-	Traits: ir.Traits{FloatOnly: true, Strided: true, Updates: true, Blocks: keptInBlocks, Index: appendIndex},
+	Traits: ir.Traits{FloatOnly: true, Blocks: keptInBlocks, Index: appendIndex},
 	Infer:  appendInfer, Format: appendFormat, Eval: appendEval, Expand: appendExpand,
 	CUDA:  appendCUDA,
 	Legal: column.NoInteger, Gen: genAppend,

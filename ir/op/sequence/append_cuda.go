@@ -64,7 +64,7 @@ func (a *appending) members() error {
 		switch {
 		case n.Op == a.group.Anchor.Op:
 			caches = append(caches, n)
-		case n.Op.Traits.PerPosition && a.turned == nil:
+		case ByPosition(n.Op) && a.turned == nil:
 			a.turned = n
 		case move.Moves(n):
 		default:

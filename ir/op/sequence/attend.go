@@ -58,7 +58,7 @@ var AttendScores = composite.OnCodes(ir.Op{
 // is 0. Quantized, it is that of norm.Rows.
 var AttendWeights = composite.OnCodes(ir.Op{
 	Name: "attend_weights", Doc: "softmax of scores among the keys that a token sees", Attrs: WeightsAttrs{},
-	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex, Mask: 1,
+	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex,
 		Tokens: ir.EachToken},
 	Infer: weightsInfer, Eval: weightsEval, Expand: weightsExpand, HLO: weightsHLO,
 	Bounds: func(n *ir.Node, _ []ir.Bounds) (ir.Bounds, error) { return column.Between(n, 0, 1), nil },

@@ -44,7 +44,7 @@ type AttentionAttrs struct {
 // attributes say so a position follows. Keys and values may be caches in blocks along D, which are read as values.
 var Attention = composite.New(ir.Op{
 	Name: "attention", Doc: "softmax(scale*q*transpose(k) + mask)*v for each head", Attrs: AttentionAttrs{},
-	Arity: [2]int{3, 5}, Traits: ir.Traits{FloatOnly: true, Strided: true, Blocks: readsBlocks, Index: attentionIndex},
+	Arity: [2]int{3, 5}, Traits: ir.Traits{FloatOnly: true, Blocks: readsBlocks, Index: attentionIndex},
 	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
 	CUDA:  attentionCUDA,
 	Legal: attentionLegal, MACs: attentionMACs, Gen: genAttention,

@@ -28,7 +28,7 @@ import (
 var Embedding = &ir.Op{
 	Name: "embedding", Doc: "rows of a constant table by their numbers, which are values; arguments table, ids",
 	Arity:  [2]int{2, 2},
-	Traits: ir.Traits{Table0: true, Index: embeddingIndex, Tokens: ir.EachToken},
+	Traits: ir.Traits{Index: embeddingIndex, Tokens: ir.EachToken},
 	Infer:  embeddingInfer,
 	Bounds: embeddingBounds,
 	Eval:   embeddingEval,

@@ -31,7 +31,7 @@ type RotaryAttrs struct {
 // the position of the first row, they are tables [N,Dim/2] of all positions: it is moved to the nearest of 0 to N-T.
 var Rotary = composite.New(ir.Op{
 	Name: "rotary", Doc: "pairs of elements turned by an angle for each position", Attrs: RotaryAttrs{},
-	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true, Strided: true, PerPosition: true, Index: rotaryIndex},
+	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true, Index: rotaryIndex},
 	Infer: rotaryInfer, Format: rotaryFormat, Eval: rotaryEval, Expand: rotaryExpand,
 	Legal: column.NoInteger, Gen: genRotary,
 })

@@ -26,7 +26,7 @@ import (
 // one format.
 var Rotate = composite.OnCodes(ir.Op{
 	Name: "rotate", Doc: "pairs of elements turned by an angle for each token, tokens first", Attrs: RotaryAttrs{},
-	Arity: [2]int{3, 3}, Traits: ir.Traits{RoundsOnce: true, Angles: true, Tokens: ir.EachToken},
+	Arity: [2]int{3, 3}, Traits: ir.Traits{RoundsOnce: true, Tokens: ir.EachToken},
 	Infer: rotateInfer, Bounds: rotateBounds, Eval: rotateEval, Expand: rotateExpand, HLO: rotateHLO,
 	RTL: rotateRTL, Lanes: rotateLanes, Gen: genRotate,
 	Legal: func(n *ir.Node) error {

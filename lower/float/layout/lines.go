@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/norm"
 )
 
 // Lines turns the axis of each softmax and log-softmax to the end, between two transposes: units take lines of
@@ -13,7 +14,7 @@ import (
 func Lines(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		t := &n.Op.Traits
-		if !t.Ranks || n.IsConst() {
+		if !norm.KeepsRanks(n.Op) || n.IsConst() {
 			continue
 		}
 		rank := len(n.Type.Shape)

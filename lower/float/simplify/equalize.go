@@ -8,7 +8,9 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/window"
 )
 
@@ -85,7 +87,7 @@ func (l *Link) column(to *ir.Node, k, n int) int {
 // gains says that n multiplies each channel, along its last axis, by a constant: a norm, or a scale.
 func gains(n *ir.Node) bool {
 	t := &n.Op.Traits
-	if !t.Gains && !(t.Weighted && t.PerChannel) || len(n.Args) < 2 || len(n.Type.Shape) == 0 {
+	if !norm.HasGains(n.Op) && !(t.Weighted && t.PerChannel) || len(n.Args) < 2 || len(n.Type.Shape) == 0 {
 		return false
 	}
 	last := len(n.Type.Shape) - 1
@@ -107,7 +109,7 @@ func floats(a *ir.Node) bool {
 // reads along their last, if not single, and channels along the last axis of both values.
 func adjustable(n *ir.Node) bool {
 	t := &n.Op.Traits
-	if !t.Weighted || t.PerChannel || t.Recurs || len(n.Args) < 2 || len(n.Args) > 3 {
+	if !t.Weighted || t.PerChannel || recur.Recurs(n.Op) || len(n.Args) < 2 || len(n.Args) > 3 {
 		return false
 	}
 	for _, a := range n.Args[1:] {

@@ -9,6 +9,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/sum"
 )
 
@@ -35,7 +36,7 @@ func Composites(g *ir.Graph) error {
 // Steps replaces operations with a state by what they expand to.
 func Steps(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		if !n.Op.Traits.Recurs {
+		if !recur.Recurs(n.Op) {
 			continue
 		}
 		parts, err := n.Op.Expand(n)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/sequence"
 )
 
 // caches makes one group of what writes keys and values of a layer into their caches, with the rotation in front of
@@ -35,7 +36,7 @@ func (f *fuser) caches() {
 
 // inPlace says that n writes into an input that nobody else reads.
 func (f *fuser) inPlace(n *ir.Node) bool {
-	return n.Op.Traits.Updates && n.Args[0].IsInput() && len(f.users[n.Args[0]]) == 1 && !f.output[n.Args[0]]
+	return sequence.Updates(n.Op) && n.Args[0].IsInput() && len(f.users[n.Args[0]]) == 1 && !f.output[n.Args[0]]
 }
 
 // beside is another cache of the same layer, written at the same position: its rows come from the same value, or the
@@ -59,7 +60,7 @@ func (f *fuser) origin(n *ir.Node) (turned, source *ir.Node) {
 	for f.free(n) {
 		switch {
 		case moves(n) && len(n.Args) == 1:
-		case n.Op.Traits.PerPosition && turned == nil:
+		case sequence.ByPosition(n.Op) && turned == nil:
 			turned = n
 		default:
 			return turned, n

@@ -10,6 +10,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
+	"lathe/ir/op/sequence"
 )
 
 // Linears makes one linear layer of those that read the same data, where their results are only moved to kernels that
@@ -50,7 +51,7 @@ func moved(n *ir.Node, users map[*ir.Node][]*ir.Node) bool {
 		if moves(u) {
 			return !moved(u, users)
 		}
-		return !u.Op.Traits.Strided
+		return !sequence.ReadsStrides(u.Op)
 	})
 }
 
@@ -159,7 +160,7 @@ type heads struct {
 
 // headsOf is nil where n reads anything else, or others read what is between.
 func headsOf(n *ir.Node, users map[*ir.Node][]*ir.Node) *heads {
-	if !n.Op.Traits.PerPosition || len(n.Type.Shape) != 4 {
+	if !sequence.ByPosition(n.Op) || len(n.Type.Shape) != 4 {
 		return nil
 	}
 	h := &heads{transpose: n.Args[0]}

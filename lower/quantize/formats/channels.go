@@ -51,7 +51,7 @@ func (q *quantizer) forChannels(n *ir.Node) bool {
 		return false
 	}
 	for _, u := range q.users[n] {
-		if t := &u.Op.Traits; q.given[u] == nil && !((t.Cuts || t.KeepsCodes) && q.forChannels(u)) {
+		if t := &u.Op.Traits; q.given[u] == nil && !((pointwise.Cuts(u.Op) || t.KeepsCodes) && q.forChannels(u)) {
 			return false
 		}
 	}

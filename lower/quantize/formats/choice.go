@@ -8,6 +8,8 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -41,7 +43,7 @@ func (q *quantizer) settled(n *ir.Node, c plan.Choice) plan.Choice {
 	if behind := q.judge(n); behind != nil {
 		v = behind
 	}
-	if n.Op.Traits.Cuts && c.Pattern.Fits(n.Args[0].Type.Format) {
+	if pointwise.Cuts(n.Op) && c.Pattern.Fits(n.Args[0].Type.Format) {
 		c.Pattern = format.PatternOf(n.Args[0].Type.Format)
 	} else {
 		c.Pattern = format.PatternOf(q.complete(c, v))
@@ -53,14 +55,14 @@ func (q *quantizer) settled(n *ir.Node, c plan.Choice) plan.Choice {
 // judge returns the values behind relu and clip where nothing else reads n, not even through operations that keep
 // formats: what they cut off needs no code. nil where something else reads n, as a layer with a state itself does.
 func (q *quantizer) judge(n *ir.Node) *calib.Values {
-	if q.g.IsOutput(n) || len(q.users[n]) == 0 || n.Op.Traits.Recurs {
+	if q.g.IsOutput(n) || len(q.users[n]) == 0 || recur.Recurs(n.Op) {
 		return nil
 	}
 	var all *calib.Values
 	for _, u := range q.users[n] {
 		var v *calib.Values
 		switch {
-		case u.Op.Traits.Cuts:
+		case pointwise.Cuts(u.Op):
 			v = q.values[u]
 		case u.Op.Traits.KeepsCodes:
 			v = q.judge(u)

@@ -11,6 +11,7 @@ import (
 	"lathe/ir/op/curve"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/leaf"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/sum"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
@@ -164,7 +165,7 @@ func (q *quantizer) codedResult(n *ir.Node, c plan.Choice) bool {
 		q.explain(n, "data_out", n.Type, via.From)
 	} else {
 		width := openW
-		if n.Op.Traits.Recurs {
+		if recur.Recurs(n.Op) {
 			width = betweenW
 		}
 		n.Type.Format = q.resolve(fixedResult(n, width), q.values[n])

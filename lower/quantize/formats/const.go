@@ -14,6 +14,9 @@ import (
 	"lathe/ir/op/block"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/recur"
+	"lathe/ir/op/sequence"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -33,12 +36,12 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !a.IsConst() {
 			continue
 		}
-		if n.Op.Traits.Recurs {
+		if recur.Recurs(n.Op) {
 			q.stateConst(n, i)
 			continue
 		}
 		name, c := q.constSlot(n, i)
-		gain, angle := n.Op.Traits.Gains && i > 0, n.Op.Traits.Angles && i > 0
+		gain, angle := norm.HasGains(n.Op) && i > 0, sequence.TakesAngles(n.Op) && i > 0
 		if !gain && !angle && q.ownConst(n, i, name, c.Given) {
 			continue
 		}
@@ -94,11 +97,11 @@ func (q *quantizer) constSlot(n *ir.Node, i int) (name string, c plan.Choice) {
 	switch t := &n.Op.Traits; {
 	case t.Weighted && i == 2:
 		name, c, explicit, least = "bias", q.plan.Quantize.Bias, q.rule(n, bias), betweenW
-	case t.Gains && i > 0:
+	case norm.HasGains(n.Op) && i > 0:
 		name, c, explicit = q.gainSlot(n, i)
 	case t.Elementwise && !t.PerChannel && q.weighed(n):
 		c = openFormat(FineW, "the default for what is added to scores")
-	case t.Angles && i > 0:
+	case sequence.TakesAngles(n.Op) && i > 0:
 		c = openFormat(angleW, "the default for sines and cosines")
 	}
 	if explicit != nil {

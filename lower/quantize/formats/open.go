@@ -13,6 +13,8 @@ import (
 	"lathe/ir/op/arith"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/sequence"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -214,7 +216,7 @@ func (q *quantizer) openInput(n *ir.Node) plan.Choice {
 func (q *quantizer) openConst(n *ir.Node, i int, c plan.Choice) plan.Choice {
 	const why = "the model leaves it unquantized"
 	switch {
-	case !q.staysExact() || c.Given || (n.Op.Traits.Gains || n.Op.Traits.Angles) && i > 0:
+	case !q.staysExact() || c.Given || (norm.HasGains(n.Op) || sequence.TakesAngles(n.Op)) && i > 0:
 		return c
 	case n.Op.Traits.Weighted && i == 1:
 		return openFormat(layerBits, why)

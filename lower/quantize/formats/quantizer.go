@@ -8,6 +8,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 	"lathe/lower/float"
 	"lathe/lower/own"
 	"lathe/lower/pass"
@@ -166,7 +167,7 @@ func (q *quantizer) node(n *ir.Node) {
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)
 	default:
-		if !n.Op.Traits.Table0 {
+		if !sequence.ReadsTable(n.Op) {
 			q.constants(n)
 		}
 		c := q.settled(n, q.noteTwice(n, q.resultChoice(n, explicit)))
@@ -234,7 +235,7 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *plan.Choice) plan.Choice 
 		return c
 	}
 	c := q.fitted(n, q.unsigned(n, q.plan.Quantize.Data))
-	if n.Op.Traits.Cuts {
+	if pointwise.Cuts(n.Op) {
 		arg := n.Args[0]
 		for arg.Op.Traits.KeepsCodes {
 			arg = arg.Args[0]

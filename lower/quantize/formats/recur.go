@@ -7,6 +7,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/recur"
+	"lathe/ir/op/sequence"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -52,10 +53,10 @@ func (q *quantizer) stateConst(n *ir.Node, i int) {
 
 // derived decides what follows from the result format of n: that of a table, those within a layer with a state.
 func (q *quantizer) derived(n *ir.Node) {
-	switch t := &n.Op.Traits; {
-	case t.Table0:
+	switch {
+	case sequence.ReadsTable(n.Op):
 		q.table(n)
-	case t.Recurs:
+	case recur.Recurs(n.Op):
 		if !recur.ShowsCells(n) { // else it is decided
 			q.within(n, n.Type.Format.Width())
 		}
@@ -65,7 +66,7 @@ func (q *quantizer) derived(n *ir.Node) {
 // cellRows decides the formats of n if its rows show a state beside results, and says whether they do: those have the
 // format of the state, whatever choice c is, which the results that the next row reads have.
 func (q *quantizer) cellRows(n *ir.Node, c plan.Choice) bool {
-	if !n.Op.Traits.Recurs || !recur.ShowsCells(n) {
+	if !recur.Recurs(n.Op) || !recur.ShowsCells(n) {
 		return false
 	}
 	width, fixed := betweenW, format.IsFixed(c.Pattern.Format)

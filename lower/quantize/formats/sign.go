@@ -9,6 +9,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
+	"lathe/ir/op/pointwise"
 	"lathe/lower/own"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
@@ -45,7 +46,7 @@ func (q *quantizer) matters(n *ir.Node) (calib.Range, bool) {
 	all := calib.Range{Min: math.Inf(1), Max: math.Inf(-1)}
 	for _, u := range q.users[n] {
 		r, known := q.always[u]
-		if !u.Op.Traits.Cuts {
+		if !pointwise.Cuts(u.Op) {
 			known = false
 			if u.Op.Traits.KeepsCodes {
 				r, known = q.matters(u)
@@ -62,7 +63,7 @@ func (q *quantizer) matters(n *ir.Node) (calib.Range, bool) {
 // absorbed takes n out of the graph where rounding into the format of its argument cuts off the same, or does with a
 // limit. It says whether it did.
 func (q *quantizer) absorbed(n *ir.Node) bool {
-	if !n.Op.Traits.Cuts {
+	if !pointwise.Cuts(n.Op) {
 		return false
 	}
 	limit, ok := cutsOff(n)

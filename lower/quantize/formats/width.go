@@ -5,6 +5,9 @@ package formats
 import (
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/lower/plan"
 )
 
@@ -53,7 +56,7 @@ func (q *quantizer) readBy(n *ir.Node, is func(*ir.Traits) bool) bool {
 	matters, cut := q.matters(n)
 	for _, u := range q.users[n] {
 		t := &u.Op.Traits
-		relu := t.Cuts && cut && matters.Min >= 0 // which n then is itself
+		relu := pointwise.Cuts(u.Op) && cut && matters.Min >= 0 // which n then is itself
 		passes := t.KeepsCodes || t.Forks || relu || n.Op.Traits.RoundsOnce && t.Elementwise && len(u.Streams()) == 1
 		if is(t) && u.Args[0] == n || passes && q.rule(u, dataOut) == nil && q.readBy(u, is) {
 			return true
@@ -69,8 +72,8 @@ func (q *quantizer) narrowFine(n *ir.Node) {
 		return
 	}
 	v, integers := format.IntegersOf(a[0].Type.Format)
-	real := t.Recurs && !format.IsFixed(a[0].Type.Format)
-	if integers && (v.Codes.W > FineW || t.Gains && v.Bits() > FineW || real) {
+	real := recur.Recurs(n.Op) && !format.IsFixed(a[0].Type.Format)
+	if integers && (v.Codes.W > FineW || norm.HasGains(n.Op) && v.Bits() > FineW || real) {
 		a[0] = q.cast(a[0], openFormat(FineW, "what "+n.Op.Name+" takes"), n, q.values[a[0]])
 	}
 }
