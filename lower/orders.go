@@ -9,8 +9,8 @@ import (
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
 var Orders = []pass.Order{
 	pass.First("compute_constants", "ids_to_values", "masks and positions are found among computed constants"),
-	pass.First("refuse_values", "ids_to_values", "errors name the nodes of the model"),
-	pass.First("ids_to_values", "refuse_whole", "ids that rows are looked up by are no whole numbers any more"),
+	pass.First("refuse_values", "refuse_whole", "errors name the nodes of the model"),
+	pass.First("refuse_whole", "ids_to_values", "a graph that is refused need not be sound behind it"),
 	pass.First("ids_to_values", "refuse_padding", "inputs then say which ids they are without"),
 	pass.First("refuse_padding", "calibrate", "nothing is measured on samples that are refused"),
 	pass.First("refuse_cache", "mark_decoder", "nothing is marked for a plan that is refused"),

@@ -27,7 +27,7 @@ func WithLengths(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		return g, nil
 	}
 	c := g.Clone()
-	p := slices.Concat(pass.Pipeline[*State]{Constants}, Admission.From("ids_to_values"), Pipeline)
+	p := slices.Concat(pass.Pipeline[*State]{Constants}, Admission.From("refuse_whole"), Pipeline)
 	r := NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, pass.Options{})
 	if err := pass.Run(r, &State{}, p, c); err != nil {
 		return nil, err

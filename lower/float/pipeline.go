@@ -25,10 +25,10 @@ var Constants = pass.New("compute_constants", "computes nodes whose arguments ar
 var Admission = pass.Pipeline[*State]{
 	Constants,
 	pass.New("refuse_values", "names all weights and factors that depend on inputs", pass.Annotate, 0, only(refuseValues)),
-	pass.New("ids_to_values", "ids that look rows up, positions, and what moves them become values, which have formats",
-		pass.Lossy, 0, toValues),
 	pass.New("refuse_whole", "names all operations without hardware, where whole numbers are computed with",
 		pass.Annotate, 0, only(refuseWhole)),
+	pass.New("ids_to_values", "ids that look rows up, positions, and what moves them become values, which have formats",
+		pass.Lossy, 0, toValues),
 }
 
 // Pipeline simplifies a graph whose constants are computed and makes it channels-last.

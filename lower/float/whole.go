@@ -103,8 +103,13 @@ func toValues(s *State, g *ir.Graph) error {
 }
 
 // refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
-// numbers are among their values. Error L0337.
-func refuseWhole(g *ir.Graph) error {
+// numbers are among their values: those of a copy whose ids are values, as a graph that is refused need not be sound
+// behind ids_to_values. Error L0337.
+func refuseWhole(imported *ir.Graph) error {
+	g := imported.Clone()
+	if err := toValues(&State{}, g); err != nil {
+		return err
+	}
 	var kinds []kind
 	nodes, whole := 0, false
 	refused := map[*ir.Node]bool{}
