@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lathe/internal/diag"
+	installed "lathe/internal/nextpnr"
 	"lathe/ir/target"
 )
 
@@ -215,7 +216,7 @@ func nextpnr(env Env, router *target.Router) Finding {
 		Cost: "no place and route for " + router.Package + ": `lathe route`",
 		Fix:  "run scripts/setup --route, which needs a network once and exists for Linux on x86-64",
 	}
-	folder, version, err := router.Installed(env.Route)
+	folder, version, err := installed.Find(env.Route, router.Package)
 	if err != nil {
 		return f
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lathe/ir/target"
+	"lathe/internal/nextpnr"
 )
 
 // NeedRoute returns the folder of place and route, route below that of CacheDir, where scripts/setup --route puts
@@ -18,7 +18,7 @@ func NeedRoute(t testing.TB, family string) string {
 	Need(t, "yosys", "python3")
 	dir, err := filepath.Abs(filepath.Join(cacheDir(os.Getenv), "route"))
 	if err == nil {
-		_, _, err = (&target.Router{Package: family}).Installed(dir)
+		_, _, err = nextpnr.Find(dir, family)
 	}
 	if err != nil {
 		message{fmt.Sprintf("%s needs %s (scripts/setup --route puts it there)", t.Name(), err), inCI()}.end(t)

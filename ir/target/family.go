@@ -8,38 +8,35 @@ import "strings"
 type Family struct {
 	// Name is short, such as "ecp5"; Vendor sells it.
 	Name, Vendor string
-	// Inputs are those of the LUT in front of a carry: 6, or 4.
-	Inputs int
-	DSP    DSP
-	Memory Memory
-	Yosys  Yosys
+	// Inputs are those of the LUT in front of a carry: 6, or 4. FFs are the flip-flops beside each LUT.
+	Inputs, FFs int
+	DSP         DSP
+	Memory      Memory
+	Yosys       Yosys
 	// Router places and routes; nil where no open tool does.
 	Router *Router
 }
 
 // DSP is what the multipliers of a family can do.
 type DSP struct {
-	// Cell is the primitive, "" where there is none that Yosys infers.
-	Cell string
-	// A and B are the bits of the factors of one product, signs included, the wider first; P those of its sum with
-	// others, 0 where it only multiplies.
+	// A and B are the bits of the factors of one product, signs included, the wider first, 0 where Yosys infers none; P
+	// those of its sum with others, 0 where it only multiplies.
 	A, B, P int
 	// Least is the bits of the smallest product that Yosys gives to a DSP.
 	Least int
-	// PreAdder says that a sum can be a factor, which is how several narrow products share a DSP.
-	PreAdder bool
 	// Chain says that num_dsp instantiates the primitive, whose sums cascade from one to the next.
 	Chain bool
 }
 
 // Memory is what holds more than a flip-flop.
 type Memory struct {
-	// Kbit is the size of a block, Wide the bits of its widest word, parity included.
-	Kbit, Wide int
-	// LUTs says that LUTs can be RAM, Shift that they can be shift registers.
-	LUTs, Shift bool
-	// Ultra is the Kbit of the large blocks (UltraRAM), 0 where the family has none.
-	Ultra int
+	// Kbit is the size of a block. Worth is the LUTs that 18 Kbit of blocks are worth: those whose tables hold so many
+	// bits that mem_rom takes a block for them.
+	Kbit, Worth int
+	// Deep is the LUTs of each bit of a RAM of 1024 words in LUTs, with what picks a word; 0 where LUTs cannot be RAM.
+	Deep int
+	// Shift says that LUTs can be shift registers.
+	Shift bool
 }
 
 // Yosys says how Yosys maps a design to a family.
@@ -69,30 +66,30 @@ func (y Yosys) Line(d Device, top string, flat, lut bool) string {
 
 // The families. Sizes of DSPs: UG579, UG479, FPGA-TN-02205, FPGA-TN-02007.
 var (
-	ultraScalePlus = &Family{Name: "xcup", Vendor: "AMD", Inputs: 6,
-		DSP:    DSP{Cell: "DSP48E2", A: 27, B: 18, P: 48, Least: 9, PreAdder: true, Chain: true},
-		Memory: Memory{Kbit: 36, Wide: 72, LUTs: true, Shift: true, Ultra: 288},
+	ultraScalePlus = &Family{Name: "xcup", Vendor: "AMD", Inputs: 6, FFs: 2,
+		DSP:    DSP{A: 27, B: 18, P: 48, Least: 9, Chain: true},
+		Memory: Memory{Kbit: 36, Worth: 129, Deep: 23, Shift: true},
 		Yosys:  amd("xcup")}
-	series7 = &Family{Name: "xc7", Vendor: "AMD", Inputs: 6,
-		DSP:    DSP{Cell: "DSP48E1", A: 25, B: 18, P: 48, Least: 9, PreAdder: true},
-		Memory: Memory{Kbit: 36, Wide: 72, LUTs: true, Shift: true},
+	series7 = &Family{Name: "xc7", Vendor: "AMD", Inputs: 6, FFs: 2,
+		DSP:    DSP{A: 25, B: 18, P: 48, Least: 9},
+		Memory: Memory{Kbit: 36, Worth: 129, Deep: 23, Shift: true},
 		Yosys:  amd("xc7")}
-	ecp5 = &Family{Name: "ecp5", Vendor: "Lattice", Inputs: 4,
-		DSP:    DSP{Cell: "MULT18X18D", A: 18, B: 18, Least: 4},
-		Memory: Memory{Kbit: 18, Wide: 36, LUTs: true},
+	ecp5 = &Family{Name: "ecp5", Vendor: "Lattice", Inputs: 4, FFs: 1,
+		DSP:    DSP{A: 18, B: 18, Least: 4},
+		Memory: Memory{Kbit: 18, Worth: 516, Deep: 107},
 		Yosys:  Yosys{Synth: "synth_ecp5", Count: "-nowidelut", Apart: "-noflatten", NoDSP: "-nodsp"},
 		Router: ecp5Router}
-	ice40 = &Family{Name: "ice40", Vendor: "Lattice", Inputs: 4,
-		DSP:    DSP{Cell: "SB_MAC16", A: 16, B: 16, P: 32, Least: 11},
-		Memory: Memory{Kbit: 4, Wide: 16},
+	ice40 = &Family{Name: "ice40", Vendor: "Lattice", Inputs: 4, FFs: 1,
+		DSP:    DSP{A: 16, B: 16, P: 32, Least: 11},
+		Memory: Memory{Kbit: 4, Worth: 516},
 		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
 		Router: ice40Router}
-	ice40hx = &Family{Name: "ice40-hx", Vendor: "Lattice", Inputs: 4, // which has no multipliers
-		Memory: Memory{Kbit: 4, Wide: 16},
+	ice40hx = &Family{Name: "ice40-hx", Vendor: "Lattice", Inputs: 4, FFs: 1, // which has no multipliers
+		Memory: Memory{Kbit: 4, Worth: 516},
 		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
 		Router: ice40Router}
-	gowin = &Family{Name: "gowin", Vendor: "Gowin", Inputs: 4, // Yosys 0.23 infers no MULT18X18
-		Memory: Memory{Kbit: 18, Wide: 36, LUTs: true},
+	gowin = &Family{Name: "gowin", Vendor: "Gowin", Inputs: 4, FFs: 1, // Yosys 0.23 infers no MULT18X18
+		Memory: Memory{Kbit: 18, Worth: 516, Deep: 107},
 		Yosys:  Yosys{Synth: "synth_gowin", Count: "-noiopads -nowidelut", Apart: "-noflatten"},
 		Router: gowinRouter}
 )

@@ -2,12 +2,7 @@
 
 package target
 
-import (
-	"cmp"
-	"os"
-	"path/filepath"
-	"strings"
-)
+import "cmp"
 
 // Router is how nextpnr is called for a family, and what it calls the cells.
 type Router struct {
@@ -40,19 +35,6 @@ type Router struct {
 
 // Kind is the cell as which a cell is counted: itself, unless As has it.
 func (r *Router) Kind(cell string) string { return cmp.Or(r.As[cell], cell) }
-
-// Installed finds nextpnr for the family below the folder in which scripts/setup --route puts it: its package, and its
-// version, "" where the description of the package is lost. The error is that of a package that is not there.
-func (r *Router) Installed(tools string) (folder, version string, err error) {
-	folder = filepath.Join(tools, "yowasp_nextpnr_"+r.Package)
-	if _, err := os.Stat(folder); err != nil {
-		return folder, "", err
-	}
-	if found, err := filepath.Glob(folder + "-*.dist-info"); err == nil && len(found) > 0 {
-		version = strings.TrimSuffix(strings.TrimPrefix(found[0], folder+"-"), ".dist-info")
-	}
-	return folder, version, nil
-}
 
 var (
 	ecp5Router = &Router{Package: "ecp5", Synth: "synth_ecp5 -abc9",

@@ -19,7 +19,7 @@ type Device struct {
 	Series string
 	Family *Family
 	// LUT and FF count tables and flip-flops; DSP multipliers; BRAM blocks of Family.Memory.Kbit; URAM blocks of
-	// Family.Memory.Ultra. Source: the vendor's product selection guides; of those with a router, what nextpnr reports.
+	// 288 Kbit (UltraRAM). Source: the vendor's product selection guides; of those with a router, what nextpnr reports.
 	LUT, FF, DSP, BRAM, URAM int
 	// Pins are those of the package that a design can use; Place are the flags that choose the device for nextpnr, Sites
 	// pins for the ring around a design, the first that of a clock. Only devices with a router have them.

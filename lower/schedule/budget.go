@@ -101,19 +101,19 @@ func Beyond(c rtl.Cost, budget Budget) (list []resource) {
 	return list
 }
 
-// weights start at the share of the budget, or of the device, that a unit of each takes; flip-flops, of which devices
-// have two for each LUT, count for half.
+// weights start at the share of the budget, or of the device, that a unit of each takes; flip-flops, of which a family
+// has some beside each LUT, count for less by that number.
 func (b *balancer) weights() balance.Weights {
-	dev, budget := capacity(&b.plan.Target.FPGA), b.budget
+	dev, budget, family := capacity(&b.plan.Target.FPGA), b.budget, b.plan.Fold.Part.Technology()
 	share := func(bound, all int) float64 {
 		if bound > 0 {
 			all = bound
 		}
 		return 1 / float64(max(all, 1))
 	}
-	return balance.Weights{LUT: share(budget.LUT, dev.LUT), FF: share(b.plan.Fold.MaxFF, dev.FF) / 2,
+	return balance.Weights{LUT: share(budget.LUT, dev.LUT), FF: share(b.plan.Fold.MaxFF, dev.FF) / float64(family.FFs),
 		DSP: share(budget.DSP, dev.DSP), BRAM: share(budget.BRAM, dev.BRAM) / 2, URAM: share(budget.URAM, dev.URAM),
-		Family: b.plan.Fold.Part.Technology()}
+		Family: family}
 }
 
 // raised makes what is over budget count for more.

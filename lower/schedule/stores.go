@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/internal/diag"
+	"lathe/ir/target"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
 	"lathe/lower/schedule/lanes"
@@ -16,10 +17,8 @@ import (
 )
 
 // deepest is the most words that weights in LUTs have: what picks a word of more would be the slowest path of a design.
+// target.Memory.Deep says what each of their bits takes.
 const deepest = 1024
-
-// deepestLUTs are the LUTs for each bit of so many words: one of 56 bits, and what picks a word.
-const deepestLUTs = 23
 
 // Store is where the balance mode puts the weights of a node, or its line buffer.
 type Store struct {
@@ -148,8 +147,11 @@ func (b *balancer) tooDeep(h layerMemory) bool {
 	here := b.weighed(h.placed)
 	*h.word() = lanes.StoreBlock
 	more := here.Add(b.weighed(h.placed).Times(-1))
-	return more.LUT > deepestLUTs*more.FF
+	return more.LUT > b.ram().Deep*more.FF
 }
+
+// ram is the memory of the family.
+func (b *balancer) ram() target.Memory { return b.plan.Fold.Part.Technology().Memory }
 
 // weighed is what the unit of a layer takes, by a plan that the schedule takes again.
 func (b *balancer) weighed(p placed) rtl.Cost {
@@ -170,13 +172,17 @@ func (b *balancer) words(h layerMemory) (list []string) {
 	n := b.table.Nodes[h.layer]
 	a, m := b.table.Laner.Ruled(n), &b.plan.Fold.Memory
 	if h.isLines {
-		switch {
-		case !n.Op.Traits.Windows || a.Lines != "":
+		if !n.Op.Traits.Windows || a.Lines != "" {
 			return nil
-		case b.budget.URAM > 0:
-			list = []string{lanes.StoreUltra}
 		}
-		return append([]string{"", lanes.StoreBlock, lanes.StoreLUT}, list...)
+		list = []string{"", lanes.StoreBlock}
+		if b.ram().Deep > 0 {
+			list = append(list, lanes.StoreLUT)
+		}
+		if b.budget.URAM > 0 {
+			list = append(list, lanes.StoreUltra)
+		}
+		return list
 	}
 	if !n.Op.Traits.Weighted || a.Mem != "" {
 		return nil

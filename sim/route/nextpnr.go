@@ -17,6 +17,7 @@ import (
 
 	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
+	installed "lathe/internal/nextpnr"
 	"lathe/ir/target"
 	"lathe/sim/child"
 )
@@ -40,7 +41,7 @@ func findNextpnr(o Options, part *target.Device) (*nextpnr, error) {
 			WithHint("run scripts/setup --route, which needs a network once and exists for Linux on x86-64")
 	}
 	router := part.Family.Router
-	folder, version, err := router.Installed(o.Tools)
+	folder, version, err := installed.Find(o.Tools, router.Package)
 	if err != nil {
 		return nil, missing("no " + folder)
 	}

@@ -11,9 +11,6 @@ import (
 	"lathe/ir/unit"
 )
 
-// lutsPerBlock is what a block of 18 Kbit is worth in LUTs: mem_rom takes it where a ROM of LUTs would cost more.
-const lutsPerBlock = 129
-
 // Cheapest is the form of the products of n, whose lanes are decided, that costs least: what is multiplied by the sum
 // of a row in a beat, and whether weights are shifted by the whole unit. Codes of data are refused (L0308) where
 // integers cost less. Other errors are those of the RTL column.
@@ -64,7 +61,7 @@ func bySum(n *ir.Node, list []ir.ProductForm) (ir.Products, error) {
 }
 
 // byUnit is other if the unit of n exists with it and costs less than with plain. A shifter of sums takes two rows of
-// registers, so flip-flops count here, of which a device has two for each LUT.
+// registers, so flip-flops count here, by how many the family has beside each LUT.
 func byUnit(n *ir.Node, plain, other ir.Products) (ir.Products, error) {
 	before, err := unitCost(n, plain)
 	if err != nil {
@@ -84,9 +81,10 @@ func unitCost(n *ir.Node, p ir.Products) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := u.Facts(n.HW.Part.Technology())
+	family := n.HW.Part.Technology()
+	f, err := u.Facts(family)
 	c := f.Cost
-	return c.LUT + c.FF/2 + n.HW.Part.LUTsPerDSP()*c.DSP + lutsPerBlock*c.BRAM, err
+	return c.LUT + c.FF/family.FFs + n.HW.Part.LUTsPerDSP()*c.DSP + family.Memory.Worth*c.BRAM, err
 }
 
 // Choose gives nodes of g the form of their products. Who has no hardware keeps none: its unit says why.

@@ -75,7 +75,9 @@ func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 	cause = found.text
 	hint = `leave dsp out, or give weights or data fewer bits`
 	if how == "chain" {
-		hint = `leave dsp out: a chain takes weights of 5 bits or more, and factors of up to 27 by 18 bits`
+		d := n.HW.Part.Technology().DSP
+		hint = fmt.Sprintf("leave dsp out: a chain takes weights of 5 bits or more, and factors of up to %d by %d bits", d.A,
+			d.B)
 	}
 	if how == "pack" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
 		cause = fmt.Sprintf("out_lanes %d are no multiple of %d, so many share a DSP", n.HW.OutLanes, found.lanes)
