@@ -66,7 +66,25 @@ type Block interface {
 	DecodeBlock(codes []int64, scale int64, out []Exact)
 }
 
-// SameType reports that a and b have the same codes with the same values, so that no cast is needed.
+// Keeps reports that encoding in format to leaves all that format from makes of values as it is: they have the same
+// codes with the same values, and to does not refuse or change any that from makes.
+func Keeps(from, to Format) bool {
+	if !SameType(from, to) || hasInfinity(from) && !hasInfinity(to) {
+		return false
+	}
+	lo, hi := from.Limits()
+	least, most := to.Limits()
+	return least.Cmp(lo) <= 0 && most.Cmp(hi) >= 0
+}
+
+// hasInfinity says that values beyond the greatest become infinity.
+func hasInfinity(f Format) bool {
+	x, ok := f.(Float)
+	return ok && x.Kind == FloatIEEE && x.Over == BeyondCode
+}
+
+// SameType reports that a and b have the same codes with the same values. They may differ in how values become codes,
+// and in which codes values become: see Keeps.
 func SameType(a, b Format) bool { return a.CodeSet() == b.CodeSet() }
 
 // IsFloat reports that f is a format of graphs that are not quantized, whose values are float32 numbers: FP32 itself,

@@ -107,18 +107,19 @@ func (p Pattern) Open() (ints Fixed, ok bool) {
 	return ints, ok && !p.HasF
 }
 
-// Fits says that f is a format that p stands for, whatever rounding and overflow: of an open pattern that of any
-// fraction bits, or of any bias.
+// Fits says that a cast of values in f to a format that p stands for changes none of them: of an open pattern to that
+// of any fraction bits, or of any bias.
 func (p Pattern) Fits(f Format) bool {
 	if want, open := p.Open(); open {
 		have, fixed := f.(Fixed)
-		return fixed && have.W == want.W && have.Signed == want.Signed
+		want.F = have.F
+		return fixed && Keeps(have, want)
 	}
 	if want, fit := p.Biased(); fit {
 		have, ok := f.(Biased)
-		return ok && SameType(want.Finer(have.offset()-want.offset()), have)
+		return ok && Keeps(have, want.Finer(have.offset()-want.offset()))
 	}
-	return SameType(p.Format, f)
+	return Keeps(f, p.Format)
 }
 
 // PatternOf is the pattern that stands for exactly f.

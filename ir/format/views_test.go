@@ -59,3 +59,36 @@ func TestScaledViews(t *testing.T) {
 		t.Errorf("with exact quotients: %s", got)
 	}
 }
+
+// TestKeeps: where a format keeps what another makes, no code changes, over all codes that values become, infinities
+// included; where it does not, some do. Formats differ in one option.
+func TestKeeps(t *testing.T) {
+	texts := []string{
+		"fixed(4,1)", "fixed(4,1,over=sym)", "fixed(4,1,over=wrap)", "fixed(4,1,round=floor)", "fixed(4,1,over=0..5)",
+		"fixed(4,1,over=-5..5)",
+		"ufixed(4,1)", "ufixed(4,1,over=sym)", "ufixed(4,1,round=ceil)", "int(4,z=3)*0.3", "int(4,z=3,over=sym)*0.3",
+		"uint(4,z=3)*0.3", "uint(4,z=3,round=floor)*0.3", "float(4,3,fn)", "float(4,3,fn,over=nan)", "float(3,2,ieee)",
+		"float(3,2,ieee,over=sat)", "fixed(4,2)",
+	}
+	values := []Exact{Inf(true), Inf(false)}
+	for i := -400; i <= 400; i++ {
+		values = append(values, FromFloat64(float64(i)/8), FromFloat64(float64(i)*3))
+	}
+	for _, a := range texts {
+		for _, b := range texts {
+			from, errA := Parse(a)
+			to, errB := Parse(b)
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			same := SameType(from, to)
+			for _, v := range values {
+				code := from.Encode(v)
+				same = same && to.Encode(from.Decode(code)) == code
+			}
+			if got := Keeps(from, to); got != same {
+				t.Errorf("%s keeps what %s makes: %v, want %v", b, a, got, same)
+			}
+		}
+	}
+}

@@ -42,8 +42,9 @@ func (m *Model) Format(n *ir.Node) (Format, bool) {
 	return f, ok
 }
 
-// Cut is the fixed format that holds all codes of the quantizations that n goes into, where they give channels codes of
-// their own; false where something else reads n. What only moves codes may stand between.
+// Cut is the fixed format that holds all codes of the quantizations that n goes into, where they differ or give
+// channels codes of their own; false where something else reads n. What only moves codes or cuts values off may stand
+// between.
 func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 	users := g.Users()
 	whole := 0 // bits above the point, without a sign
@@ -60,7 +61,8 @@ func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 				whole, all.F = above, f.F
 			}
 			whole, all.F, all.Signed, ok = max(whole, above), max(all.F, f.F), all.Signed || f.Signed, true
-		case u.Op.Traits.KeepsCodes && !g.IsOutput(u):
+		case (u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op)) && !g.IsOutput(u):
+			all.Signed = all.Signed || pointwise.Cuts(u.Op) // a bound of a clip may lie below 0
 			list = append(list, users[u]...)
 		default:
 			return all, false
@@ -141,7 +143,7 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 	var all Format
 	for i, u := range readers {
 		f, ok := wanted[u]
-		if !ok || !passes(u) || i > 0 && !format.SameType(f.Format, all.Format) {
+		if !ok || !passes(u) || i > 0 && f.Format != all.Format {
 			return Format{}, false
 		}
 		all = f

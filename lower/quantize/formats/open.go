@@ -15,6 +15,7 @@ import (
 	"lathe/ir/op/dot"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sequence"
+	"lathe/lower/own"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -174,8 +175,8 @@ func (q *quantizer) narrow(n *ir.Node, w int) {
 // oneTerm says that a weighted node multiplies each element by one factor.
 func oneTerm(n *ir.Node) bool { return n.Args[1].Type.Elems() == n.Args[1].Type.Shape[0] }
 
-// roundedInput is the choice for an input that the model or the plan rounds channel by channel: it comes with some bits
-// below their finest step; false where others read it too.
+// roundedInput is the choice for an input that the model rounds in several formats, or the plan channel by channel: it
+// comes with some bits below their finest step; false where others read it too.
 func (q *quantizer) roundedInput(n *ir.Node) (plan.Choice, bool) {
 	f, ok := q.belowChannels(n)
 	if !ok {
@@ -183,13 +184,15 @@ func (q *quantizer) roundedInput(n *ir.Node) (plan.Choice, bool) {
 	}
 	lo, hi := f.Limits()
 	q.wanting[n.Name] = calib.Range{Min: lo.Float64(), Max: hi.Float64()}
-	who := "the model"
-	if q.forChannels(n) {
-		who = "the plan"
+	who, how := "the model", "in more than one way"
+	switch {
+	case q.forChannels(n):
+		who, how = "the plan", "channel by channel"
+	case slices.ContainsFunc(q.users[n], own.Channels):
+		how = "channel by channel"
 	}
-	q.report.Note("%s rounds input %q channel by channel: it comes in %s; [[input]] format chooses otherwise",
-		who, n.Name, f)
-	return plan.Choice{Pattern: format.PatternOf(f), From: "the channels that " + who + " rounds it to"}, true
+	q.report.Note("%s rounds input %q %s: it comes in %s; [[input]] format chooses otherwise", who, n.Name, how, f)
+	return plan.Choice{Pattern: format.PatternOf(f), From: who + " rounds it " + how}, true
 }
 
 // belowChannels is the format of some bits below the finest step of the channels that all that reads n is rounded to;
