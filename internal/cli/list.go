@@ -39,7 +39,7 @@ var listings = []listing{
 func (a *App) list() *cobra.Command {
 	c := &cobra.Command{Use: "list ops|formats|passes|targets|rtl|cuda", Short: "list what this version knows",
 		Long: "Lists the operations, number formats, passes, FPGAs, Verilog modules or CUDA kernels of this version.\n" +
-			"Of the FPGAs, plans name some as their target, and lathe route places and routes designs on the others.\n" +
+			"Plans and --part take each of the FPGAs; the column route says whether open tools place and route designs.\n" +
 			"Long cells are cut in the table; --json has them whole.",
 		Example: "  lathe list ops", Args: exactly("ops, formats, passes, targets, rtl or cuda")}
 	c.RunE = func(_ *cobra.Command, args []string) error {
