@@ -43,6 +43,15 @@ var yosysFaults = []string{
 // makes latches, loops or undriven wires of it (checked before memories are folded: Yosys 0.23 leaves a half-dead
 // register behind where it drops constant bits of a ROM). The outcome is cached.
 func Yosys(ctx context.Context, spec Spec) error {
+	return yosys(ctx, spec, "; synth -run coarse:fine")
+}
+
+// YosysReads does all that Yosys does but the coarse netlist, which takes half of its time and only finds defects of
+// the synthesizer itself.
+func YosysReads(ctx context.Context, spec Spec) error { return yosys(ctx, spec, "") }
+
+// yosys reads and checks the design; then comes the rest of the script.
+func yosys(ctx context.Context, spec Spec, rest string) error {
 	spec.Taps = nil
 	if err := spec.check(); err != nil {
 		return err
@@ -52,7 +61,7 @@ func Yosys(ctx context.Context, spec Spec) error {
 	if slices.ContainsFunc(files, func(f File) bool { return bytes.Contains(f.Data, []byte("DSP48E2 #")) }) {
 		script = "read_verilog -lib +/xilinx/cells_xtra.v; " + script // a primitive that designs instantiate
 	}
-	script += "hierarchy -check -top " + wrapperName + "; proc; opt_expr; opt_clean; check -assert; synth -run coarse:fine"
+	script += "hierarchy -check -top " + wrapperName + "; proc; opt_expr; opt_clean; check -assert" + rest
 	_, err := read(ctx, spec.CacheDir, "yosys", version("yosys", "-V")+script, files, func(dir string) error {
 		if err := tool(ctx, dir, diag.SecondToolFailed, "yosys", "-p", script); err != nil {
 			return err

@@ -241,7 +241,7 @@ func TestAttendSumBroken(t *testing.T) {
 		{"mx_attend_sum.sv", "values[F*B_W+i*BS_W+:BS_W]", "values[F*B_W+:BS_W]"},
 		{"mx_attend_sum.sv", "values[j*BW+i*B_W+:B_W]", "values[i*B_W+:B_W]"},
 	} {
-		t.Run(c.fault, func(t *testing.T) { broken(t, attendSums[1].bench(), c.file, c.old, c.fault) })
+		broken(t, attendSums[1].bench(), c.file, c.old, c.fault)
 	}
 }
 
@@ -258,13 +258,13 @@ func TestAttendScoresBroken(t *testing.T) {
 		point      int
 		old, fault string
 	}{
-		{2, "E_W'(keys[i*BW+F*B_W+:BS_W])", "E_W'(keys[F*B_W+:BS_W])"},
+		{2, "E_W'(keys[i*BW+F*B_W+:BS_W])", "E_W'(keys[(i+1)%R*BW+F*B_W+:BS_W])"},
 		{1, "opening_q <= last", "opening_q <= 1'b0"},
 		{1, "last || at == AT_W'(BLOCK - 1)", "at == AT_W'(BLOCK - 1)"}, // the short tail
-		{4, "BEATS == 1 || fresh ?", "BEATS == 1 ?"},
+		{4, "BEATS == 1 || fresh ?", "BEATS == 1 || !fresh ?"},
 		{2, ".DEPTH(1 + TREE)) u_exponent", ".DEPTH(TREE)) u_exponent"},
 	} {
-		t.Run(c.fault, func(t *testing.T) { broken(t, attends[c.point].bench(), "mx_attend_scores.sv", c.old, c.fault) })
+		broken(t, attends[c.point].bench(), "mx_attend_scores.sv", c.old, c.fault)
 	}
 }
 
@@ -285,7 +285,5 @@ func broken(t *testing.T, b rtltest.Bench, file, old, fault string) {
 		f.Data = bytes.Replace(f.Data, []byte(old), []byte(fault), 1)
 		b.Files = append(b.Files, f)
 	}
-	if err := b.Check(t.Context(), tools.CacheDir(t)); err == nil {
-		t.Error("the bench does not see the fault")
-	}
+	rtltest.RunBroken(t, fault, b)
 }

@@ -32,6 +32,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/rtl"
 )
@@ -97,8 +98,40 @@ func Body(t *testing.T, name string, u *rtl.Unit) rtl.File {
 // benches must not share what they change. The designs of benches that one test runs share programs.
 func Run(t *testing.T, b Bench) {
 	t.Helper()
+	b.run(t, b.name(), func(t *testing.T, err error) {
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// RunBroken is Run of a bench in whose Files a fault is planted: it demands that the bench finds the fault, and that
+// the design compiles.
+func RunBroken(t *testing.T, name string, b Bench) {
+	t.Helper()
+	b.run(t, name, func(t *testing.T, err error) {
+		if why := missed(err); why != "" {
+			t.Error(why)
+		}
+	})
+}
+
+// missed tells why what a bench has found is not a planted fault; empty if it is.
+func missed(err error) string {
+	switch {
+	case err == nil:
+		return "the bench does not see the fault"
+	case diag.CodeOf(err) == diag.VerilatorFailed:
+		return fmt.Sprintf("the fault does not compile: %v", err)
+	}
+	return ""
+}
+
+// run runs the bench as a parallel subtest and hands on what it finds.
+func (b Bench) run(t *testing.T, name string, found func(*testing.T, error)) {
+	t.Helper()
 	together := batchOf(t)
-	t.Run(b.name(), func(t *testing.T) {
+	t.Run(name, func(t *testing.T) {
 		tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 		c, err := b.prepare(tools.CacheDir(t))
 		if err != nil {
@@ -106,9 +139,7 @@ func Run(t *testing.T, b Bench) {
 		}
 		build := together.add(c.spec)
 		t.Parallel()
-		if err := c.check(t.Context(), build); err != nil {
-			t.Errorf("%v", err)
-		}
+		found(t, c.check(t.Context(), build))
 	})
 }
 

@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
+	"lathe/internal/tools"
 	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
 	"lathe/sim"
@@ -282,10 +284,22 @@ func (c *checker) icarus(ctx context.Context) error {
 // synthesized remembers the modules that Yosys has read: one parameter point each is enough.
 var synthesized sync.Map
 
-// yosys has the synthesizer read the module, once for all parameter points of a test binary.
+// yosys has the synthesizer read the module, once for all parameter points of a test binary, but each time if the bench
+// replaces modules of the library. Only a long run goes on to the coarse netlist.
 func (c *checker) yosys(ctx context.Context) error {
-	if _, done := synthesized.LoadOrStore(c.Module, true); done && len(c.Files) == 0 {
+	if _, done := synthesized.LoadOrStore(c.Module, true); done && !c.replaces() {
 		return nil
 	}
-	return sim.Yosys(ctx, c.spec)
+	if tools.Long {
+		return sim.Yosys(ctx, c.spec)
+	}
+	return sim.YosysReads(ctx, c.spec)
+}
+
+// replaces tells whether a file of the bench stands for one of the library.
+func (b *Bench) replaces() bool {
+	return slices.ContainsFunc(b.Files, func(f rtl.File) bool {
+		_, err := rtl.Lookup(strings.TrimSuffix(f.Name, ".sv"))
+		return err == nil
+	})
 }

@@ -3,10 +3,12 @@
 package rtltest
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/rtl"
 )
@@ -66,6 +68,23 @@ func TestMutants(t *testing.T) {
 				t.Errorf("err = %v, want %q", err, m.text)
 			}
 		})
+	}
+}
+
+// TestMissed: a bench that passes, or a design that does not compile, is no fault found.
+func TestMissed(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{nil, "does not see"},
+		{diag.New(diag.VerilatorFailed, "", "unused signal"), "does not compile"},
+		{diag.New(diag.StreamRules, "", "surplus"), ""},
+		{errors.New("the model says 3"), ""},
+	} {
+		if got := missed(c.err); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
 	}
 }
 
