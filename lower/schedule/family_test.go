@@ -55,7 +55,7 @@ func TestLineStores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBalancer(t.Context(), q, p, Options{})
+		b := newBalancer(&evaluator{t.Context(), p, q, Options{}})
 		if err := b.try(0, nil); err != nil {
 			t.Fatal(err)
 		}

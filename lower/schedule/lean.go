@@ -2,35 +2,42 @@
 
 package schedule
 
-import (
-	"context"
+import "lathe/lower/schedule/balance"
 
-	"lathe/ir"
-	"lathe/lower/plan"
-	"lathe/lower/schedule/balance"
-)
+// lean is the search of the lean mode: the cycles of a sample are those of the fold mode, and every unit has the least
+// hardware that keeps them. Where that turns out slower or larger than the fold mode, the design is of that mode.
+type lean struct {
+	*balancer
+	plain, least *outcome // of the fold mode, and of the least hardware; nil before they are known
+}
 
-// lean is Run in the lean mode: the cycles of a sample are those of the fold mode, and every unit has the
-// least hardware that keeps them. Where that turns out slower or larger than the fold mode, the design is of that mode.
-func lean(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
-	b := newBalancer(ctx, g, plan, o)
-	plain, err := b.begin(nil)
-	if err != nil {
-		return nil, nil, err
+func (s *lean) next(last *outcome) (point, error) {
+	switch {
+	case last == nil:
+		return point{need: units}, nil
+	case s.plain == nil:
+		s.plain = last
+		limit := last.report.II()
+		if err := s.try(limit, nil); err != nil {
+			return point{}, err
+		}
+		return point{foldings: s.table.Foldings(s.leanest(limit)), need: whole}, nil
+	case s.least == nil:
+		s.least = last
+		if !s.worse(float64(s.plain.report.II())) {
+			return point{found: s.least}, nil
+		}
+		return point{from: s.plain, need: whole}, nil // its FIFOs are sized only where there is doubt
+	case s.worse(s.plain.report.Interval()):
+		return point{found: s.plain}, nil
 	}
-	limit := plain.report.II()
-	if err := b.try(limit, nil); err != nil {
-		return nil, nil, err
-	}
-	lean, err := b.schedule(b.leanest(limit), false)
-	if err != nil {
-		return nil, nil, err
-	}
-	best, err := b.better(lean, plain)
-	if err != nil {
-		return nil, nil, err
-	}
-	return best.graph, best.report, nil
+	return point{found: s.least}, nil
+}
+
+// worse says that the least hardware takes more cycles than so many, or weighs more than the design of the fold mode.
+func (s *lean) worse(cycles float64) bool {
+	w := s.weights()
+	return s.least.report.Measured > cycles || w.Of(s.least.cost) > w.Of(s.plain.cost)
 }
 
 // leanest are the options that weigh the least within a limit of cycles, of what is found from the cheapest option of
@@ -43,20 +50,4 @@ func (b *balancer) leanest(limit int) []int {
 		return from
 	}
 	return best
-}
-
-// better is lean, or the design of the fold mode where that is faster or weighs less. It sizes the FIFOs of that one
-// only where there is doubt.
-func (b *balancer) better(lean *scheduled, plain *unsized) (*scheduled, error) {
-	w, limit := b.weights(), float64(plain.report.II())
-	if lean.report.Measured <= limit && w.Of(lean.cost) <= w.Of(plain.report.Cost()) {
-		return lean, nil
-	}
-	if err := plain.finish(); err != nil {
-		return nil, err
-	}
-	if lean.report.Measured > plain.report.Interval() || w.Of(lean.cost) > w.Of(plain.cost) {
-		return &plain.scheduled, nil
-	}
-	return lean, nil
 }

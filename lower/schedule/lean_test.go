@@ -70,13 +70,12 @@ func TestLeanFallsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBalancer(t.Context(), q, plan.Default(), Options{})
-	plain, err := b.begin(nil)
+	b := newBalancer(&evaluator{t.Context(), plan.Default(), q, Options{}})
+	plain, err := b.evaluate(point{need: units})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ii := float64(plain.report.II())
-	cost := plain.report.Cost()
+	ii, cost := float64(plain.report.II()), plain.cost
 	for _, c := range []struct {
 		what     string
 		measured float64
@@ -88,10 +87,26 @@ func TestLeanFallsBack(t *testing.T) {
 		{"slower", ii + 1, rtl.Cost{}, false},
 		{"larger", ii, rtl.Cost{LUT: 1000}, false},
 	} {
-		lean := &scheduled{report: &Report{Measured: c.measured}, cost: cost.Add(c.more)}
-		best, err := b.better(lean, plain)
-		if err != nil || (best == lean) != c.lean {
-			t.Errorf("%s: %v, %v", c.what, best == lean, err)
+		least := &outcome{report: &Report{Measured: c.measured}, cost: cost.Add(c.more)}
+		if plain, err = b.evaluate(point{need: units}); err != nil {
+			t.Fatal(err)
+		}
+		s := &lean{balancer: b, plain: plain}
+		p, err := s.next(least)
+		if doubt := p.from != nil; err != nil || doubt == c.lean || doubt && (p.from != plain || p.need != whole) {
+			t.Fatalf("%s: %+v, %v", c.what, p, err)
+		}
+		if p.from != nil {
+			last, err := b.evaluate(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err = s.next(last); err != nil || !plain.sized() {
+				t.Errorf("%s: %+v, %v", c.what, p, err)
+			}
+		}
+		if (p.found == least) != c.lean || !c.lean && p.found != plain {
+			t.Errorf("%s: %v", c.what, p.found == least)
 		}
 	}
 }
@@ -104,7 +119,7 @@ func TestWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBalancer(t.Context(), q, plan.Default(), Options{})
+	b := newBalancer(&evaluator{t.Context(), plan.Default(), q, Options{}})
 	if err := b.try(0, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -97,17 +97,19 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Grap
 
 // oneEach is Run of a graph in which each node has a unit of its own.
 func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
+	e := &evaluator{ctx, plan, g, o}
+	var s search = plain{}
 	switch plan.Fold.Mode {
 	case "lean":
-		return lean(ctx, g, plan, o)
+		s = &lean{balancer: newBalancer(e)}
 	case "balance":
-		return atRate(ctx, g, plan, o)
+		s = &balancing{balancer: newBalancer(e)}
 	}
-	s, c := newStage(ctx, plan, o.Units), g.Clone()
-	if err := pass.Run(s.runner(c, o.Options), s, Pipeline, c); err != nil {
+	found, err := e.find(s)
+	if err != nil {
 		return nil, nil, err
 	}
-	return c, s.report, nil
+	return found.graph, found.report, nil
 }
 
 // II is the initiation interval of the slowest unit, in cycles a sample.

@@ -206,9 +206,9 @@ func (b *balancer) mayLoad(err error) bool {
 }
 
 // placedStores lists the stores that were moved.
-func (b *balancer) placedStores(d *scheduled) (list []Store) {
+func (b *balancer) placedStores(o *outcome) (list []Store) {
 	for i, n := range b.table.Nodes {
-		for _, h := range memoriesOf(placed{i, d.chosen[n.Name]}) {
+		for _, h := range memoriesOf(placed{i, o.foldings[n.Name]}) {
 			word := *h.word()
 			if word == "" {
 				continue

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"fmt"
+	"math"
+
+	"lathe/internal/diag"
+	"lathe/lower/plan"
+	"lathe/lower/schedule/balance"
+)
+
+// area is the search of the least area at the rate of the plan. If no design at the rate is within the budget, the
+// fastest that is goes into the error.
+type area struct {
+	*balancer
+	limit, least int // the cycles a sample may take, and the least that some choice has
+	inner        search
+	refused      *diag.Error // what lacks the hint for which inner searches; nil: nothing
+}
+
+func (b *balancer) area() *area {
+	s := &area{balancer: b, limit: b.limit()}
+	s.least, _ = balance.Fastest(b.table.Layers)
+	return s
+}
+
+func (s *area) next(last *outcome) (point, error) {
+	if s.limit < s.least {
+		return point{}, s.unreachable()
+	}
+	if s.inner == nil {
+		s.inner = s.hurry(s.limit, s.least)
+	}
+	for ; ; last = nil {
+		p, err := s.inner.next(last)
+		switch {
+		case s.refused != nil && (err != nil || p.found != nil):
+			return point{}, s.hinted(p.found)
+		case err != nil || p.found == nil:
+			return p, err
+		}
+		over, slow := s.beyond(p.found), p.found.report.Interval() > float64(s.limit)
+		switch {
+		case over != "":
+			s.refused = diag.New(diag.RateOverBudget, s.graph.Name, "%s samples a second take %s", plan.TOML(s.plan.Fold.FPS),
+				over).WithNote("set by %s", s.plan.Fold.From)
+			s.inner = s.speed()
+		case slow && s.table.Unshare():
+			clear(s.done)
+			s.inner = s.hurry(s.limit, s.least)
+		case slow:
+			return point{}, s.heldUp(p.found)
+		default:
+			return point{found: p.found, proof: s.proof(p.found.report.II())}, nil
+		}
+	}
+}
+
+// unreachable is the error of a rate that no folding reaches.
+func (s *area) unreachable() error {
+	fps, least, slow := s.plan.Fold.FPS, s.least, 0
+	_, slow = balance.Fastest(s.table.Layers)
+	n, room := s.table.Nodes[slow], fmt.Sprintf("leaves %s per sample", diag.Cycles(s.limit))
+	if s.limit == 0 {
+		room = "needs more than one sample per cycle"
+	}
+	e := n.Errorf(diag.UnreachableRate, "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(fps), room,
+		s.plan.Target.ClockMHz, n.Op.Name, n.Name, diag.Cycles(least))
+	if n.HW.Weights == "stream" {
+		e = e.WithNote("its weights come through %s, %d bits a cycle", memoryPort, n.HW.Port)
+	}
+	return e.WithNote("that is with %s", s.lanes(slow, least)).WithNote("set by %s", s.plan.Fold.From).
+		WithHint("ask for at most fps = %s", floorRate(s.rate(float64(least))))
+}
+
+// hinted is the error of a rate beyond the budget, with what the budget allows, nil for nothing.
+func (s *area) hinted(fastest *outcome) error {
+	if fastest == nil {
+		return s.refused.WithHint("no folding meets this budget at any rate: %s", s.less())
+	}
+	ii := fastest.report.Interval()
+	return s.refused.WithHint("the budget allows %s cycles a sample: fps = %s", plan.TOML(ii), floorRate(s.rate(ii)))
+}
+
+// heldUp is the error of a design whose streams hold each other up beyond the limit.
+func (s *area) heldUp(o *outcome) error {
+	hint := "give lanes to that node by a [[fold.rule]], or ask for a lower rate"
+	slow := o.bottleneck(o.report.II())
+	if slow == memoryPort {
+		hint = `raise axi_bits of [memory], say weights = "hold" for some layers, or ask for a lower rate`
+	}
+	return diag.New(diag.UnreachableRate, s.graph.Name,
+		"fps = %s leaves %s per sample; the design found takes %s, at %q", plan.TOML(s.plan.Fold.FPS),
+		diag.Cycles(s.limit), plan.TOML(o.report.Interval()), slow).WithHint("%s", hint)
+}
+
+// proof says why a design of so many cycles is no smaller.
+func (s *area) proof(ii int) string {
+	proof, limit := "no folding is slower than this", s.limit
+	for _, step := range balance.Steps(s.table.Layers) {
+		if step > limit {
+			proof = fmt.Sprintf("the next slower folding takes %s cycles, of which there are %s a sample", diag.Grouped(step),
+				diag.Grouped(limit))
+			break
+		}
+	}
+	if float64(limit-ii) > 0.03*float64(limit) {
+		proof += fmt.Sprintf("; no smaller folding was found between %s and %s cycles", diag.Grouped(ii), diag.Grouped(limit))
+	}
+	return proof
+}
+
+// hurry is the search of a design whose samples come within a limit of cycles: where streams that meet hold each other
+// up, its units must be faster than the limit. The design found is slower if all are, and beyond the budget if the
+// first within the limit is.
+type hurry struct {
+	*balancer
+	limit, least int
+	aim          int // the cycles that units may take
+	fit          *fit
+}
+
+func (b *balancer) hurry(limit, least int) *hurry {
+	return &hurry{b, limit, least, limit, b.fit(limit, false)}
+}
+
+func (s *hurry) next(last *outcome) (point, error) {
+	for ; ; last = nil {
+		p, err := s.fit.next(last)
+		if err != nil || p.found == nil || s.beyond(p.found) != "" {
+			return p, err
+		}
+		interval, limit := p.found.report.Interval(), float64(s.limit)
+		if interval <= limit {
+			return p, nil
+		}
+		s.aim = min(s.aim-1, int(float64(s.aim)*limit/interval))
+		if s.aim < s.least {
+			return p, nil
+		}
+		s.fit = s.balancer.fit(s.aim, false)
+	}
+}
+
+// floorRate prints a rate to three digits, rounded down so that it can be reached.
+func floorRate(fps float64) string {
+	scale := math.Pow(10, math.Floor(math.Log10(fps))-2)
+	return plan.TOML(math.Floor(fps/scale) * scale)
+}
