@@ -84,7 +84,8 @@ functions, with attributes by reference, and reads the operations that runtimes 
 (com.microsoft QLinearAdd,
 QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, QLinearGlobalAveragePool, QLinearSoftmax,
 QLinearConcat, QGemm; Quant, IntQuant,
-BipolarQuant, Trunc). float64, float16 and bfloat16 are computed in float32; a Cast to a narrower type rounds. uint64 is
+BipolarQuant, Trunc). float64, float16 and bfloat16 are computed in float32; a Cast to a narrower type rounds in
+the float engines, and vanishes before quantization, which chooses formats of its own. uint64 is
 computed modulo 2^64, with its own order: values from 2^63 up are positive. [ops.md](ops.md) lists the operations with
 hardware.
 

@@ -18,7 +18,8 @@ import (
 )
 
 // positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those.
-// Conversions between types that hold them go.
+// Conversions between types that hold them go, and so do those between types of floats: their rounding is that of an
+// engine of the model, and quantization rounds anew.
 func positionsToValues(g *ir.Graph) {
 	for _, n := range g.Nodes {
 		if positions(n) {
@@ -30,7 +31,7 @@ func positionsToValues(g *ir.Graph) {
 		}
 		a, converts := n.Attrs.(*whole.ConvertAttrs)
 		switch {
-		case converts && (a.To == ir.F32 || a.To == ir.F64 || behindPositions(n) && (a.To == ir.I32 || a.To == ir.I64)):
+		case converts && (ir.FormatOf(a.To) == format.FP32 || behindPositions(n) && (a.To == ir.I32 || a.To == ir.I64)):
 			n.Op, n.Attrs, n.Type.Format = move.Identity, nil, format.FP32
 		case n.Op.Traits.KeepsCodes:
 			n.Type.Format = format.FP32

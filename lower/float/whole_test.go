@@ -17,6 +17,8 @@ import (
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
 	"lathe/lower"
+	"lathe/lower/float"
+	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -75,6 +77,34 @@ func TestArgMaxIsQuantized(t *testing.T) {
 	}
 	if f, ok := q.Out[0].Node.Type.Format.(format.Fixed); !ok || f.W != 4 || f.F != 0 {
 		t.Errorf("positions below 10 are %s", q.Out[0].Node.Type)
+	}
+}
+
+// TestFloatCasts: conversions between types of floats go before formats are chosen, wherever they stand, and stay in
+// graphs that remain float.
+func TestFloatCasts(t *testing.T) {
+	for _, to := range []ir.DType{ir.F16, ir.BF, ir.F32, ir.F64} {
+		x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 4)}
+		g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+		narrow := wholeNode(t, g, whole.Convert, "narrow", &whole.ConvertAttrs{To: to}, x)
+		relu := wholeNode(t, g, pointwise.Relu, "relu", nil, narrow)
+		again := wholeNode(t, g, whole.Convert, "again", &whole.ConvertAttrs{To: to}, relu)
+		y := wholeNode(t, g, whole.Convert, "y", &whole.ConvertAttrs{To: ir.F32}, again)
+		g.Out = []ir.Output{{Name: "y", Node: y}, {Name: "again", Node: again}}
+		q, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", to, err)
+			continue
+		}
+		for _, n := range q.Nodes {
+			if n.Op == whole.Convert {
+				t.Errorf("%s: %s is left", to, n.Name)
+			}
+		}
+		s, err := float.Simplify(t.Context(), g, pass.Options{})
+		if err != nil || s.Find("narrow") == nil || s.Find("narrow").Op != whole.Convert {
+			t.Errorf("%s: the float graph has lost its conversion, %v", to, err)
+		}
 	}
 }
 
