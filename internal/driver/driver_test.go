@@ -124,7 +124,7 @@ func TestVerify(t *testing.T) {
 		{"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500}, {"digits-qdq-perchannel", "mxmix", 4500},
 		{"digits-lstm", "", 3000}, {"digits-gru", "", 3000},
 	}
-	for _, c := range tools.Few(9, cases) {
+	for _, c := range tools.Few(6, cases) {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)
@@ -188,7 +188,7 @@ func TestSecond(t *testing.T) {
 // TestLoopCanFail breaks one thing at a time in an emitted design: verify must turn red and name the node.
 func TestLoopCanFail(t *testing.T) {
 	e := engines(t)
-	for _, c := range []struct {
+	for _, c := range tools.Few(3, []struct {
 		name  string
 		node  string
 		crash bool // the memory's own checksum stops the simulation
@@ -208,7 +208,7 @@ func TestLoopCanFail(t *testing.T) {
 		{"floor in place of half-even", "0", false, func(t *testing.T, j *driver.Job) {
 			replace(t, j, j.HW.Design.Core+".sv", ".ROUND(0)", ".ROUND(5)")
 		}},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			j := job(t, "digits-mlp", "model.onnx", "", 60)
 			c.edit(t, j)
@@ -319,7 +319,7 @@ func swapWeights(t *testing.T, j *driver.Job, node string) {
 // twice.
 func TestDesignsAreClean(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog", "yosys")
-	for _, c := range tools.Few(2, [][2]string{{"digits-cnn", ""}, {"digits-mlp", "uneven"}, {"digits-cnn", "serial"}}) {
+	for _, c := range tools.Few(1, [][2]string{{"digits-cnn", ""}, {"digits-mlp", "uneven"}, {"digits-cnn", "serial"}}) {
 		t.Run(c[0]+"/"+c[1], func(t *testing.T) {
 			t.Parallel()
 			j := job(t, c[0], "model.onnx", c[1], 1)

@@ -26,7 +26,7 @@ const paceFrames = 8
 // header says, also where the design around it is slower.
 func TestPaces(t *testing.T) {
 	all := [][2]string{{"digits-resnet", "mx"}, {"digits-dscnn", "wide"}, {"digits-qdq", "serial"}}
-	for _, c := range tools.Few(2, all) {
+	for _, c := range tools.Few(1, all) {
 		comparePaces(t, c[0], c[1])
 	}
 }
@@ -127,7 +127,7 @@ func steady(first []int) float64 {
 // a fork, the first and the last beat of each sample move in the cycle that was predicted.
 func TestBeats(t *testing.T) {
 	all := [][2]string{{"digits-resnet", "mx"}, {"digits-cnn", "fps"}, {"digits-qdq-mlp", "mxmix"}}
-	for _, c := range tools.Few(2, all) {
+	for _, c := range tools.Few(1, all) {
 		compareBeats(t, c[0], c[1])
 	}
 }
