@@ -42,7 +42,8 @@ func Bounds(g *ir.Graph) error {
 	return nil
 }
 
-// Pads moves pads of zeros into the convolutions and averages behind them, which pad by themselves.
+// Pads moves pads of zeros into the convolutions and averages behind them, and pads of -inf into max pools: they pad by
+// themselves.
 func Pads(g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		for w := padded(n); w != nil && moveInto(n, w); {
@@ -55,11 +56,15 @@ func Pads(g *ir.Graph) error {
 	return nil
 }
 
-// padded is the window of an operation to which padding is the value zero; nil for others.
+// padded is the window of an operation to which padding is a value, see padsAs; nil for others.
 func padded(n *ir.Node) *geometry.Window {
 	switch a := n.Attrs.(type) {
 	case *sum.ConvAttrs:
 		return &a.Window
+	case *geometry.Window:
+		if n.Op == window.MaxPool && !a.CeilMode {
+			return a
+		}
 	case *window.AvgAttrs:
 		plain := a.IncludePad
 		if !plain {
@@ -75,7 +80,8 @@ func padded(n *ir.Node) *geometry.Window {
 	return nil
 }
 
-// moveInto takes the pad before n, if there is one along a spatial axis, into its window.
+// moveInto takes the pad before n, if there is one along a spatial axis, into its window: zeros before sums, and before
+// a maximum what is never the greatest.
 func moveInto(n *ir.Node, w *geometry.Window) bool {
 	x := n.Args[0]
 	p, ok := x.Attrs.(*move.PadAttrs)
@@ -85,7 +91,7 @@ func moveInto(n *ir.Node, w *geometry.Window) bool {
 			axis++
 		}
 	}
-	if !ok || p.Each || p.Value != 0 || axis < 0 || axis >= rank {
+	if !ok || p.Each || !padsAs(n, p.Value) || axis < 0 || axis >= rank {
 		return false
 	}
 	// Windows that lie in the padding as a whole are the pad's business, not the window's.
@@ -97,4 +103,12 @@ func moveInto(n *ir.Node, w *geometry.Window) bool {
 	w.Pads[axis+rank] += p.After
 	n.Args[0] = x.Args[0]
 	return true
+}
+
+// padsAs says that elements outside of the image count for n as if they were v.
+func padsAs(n *ir.Node, v float32) bool {
+	if n.Op == window.MaxPool {
+		return v <= -math.MaxFloat32
+	}
+	return v == 0
 }

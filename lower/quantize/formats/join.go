@@ -10,6 +10,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/move"
 	"lathe/lower/own"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
@@ -79,7 +80,8 @@ func (q *quantizer) joined(n *ir.Node, explicit *plan.Choice) {
 			agree = agree && a.Type.SameFormat(first.Type)
 		}
 	}
-	if agree && first != nil && (explicit == nil || explicit.Pattern.Fits(first.Type.Format)) {
+	agree = agree && first != nil && q.holdsPad(n, first.Type.Format)
+	if agree && (explicit == nil || explicit.Pattern.Fits(first.Type.Format)) {
 		n.Type.Format, n.Type.Scales = first.Type.Format, nil
 		q.explain(n, "data_out", n.Type, "the format of "+first.Name+", which "+n.Op.Name+" keeps")
 	} else {
@@ -101,8 +103,38 @@ func (q *quantizer) joined(n *ir.Node, explicit *plan.Choice) {
 			q.joinedConst(n, i)
 		}
 	}
+	q.roundPad(n)
 	if blocks {
 		q.encodeBehind(n, choice)
+	}
+}
+
+// holdsPad says that the constant which n pads with, if n is a pad, lies within the range of f.
+func (q *quantizer) holdsPad(n *ir.Node, f format.Format) bool {
+	a, pads := n.Attrs.(*move.PadAttrs)
+	if !pads || q.staysExact() {
+		return true
+	}
+	lo, hi := f.Limits()
+	v := format.FromFloat32(a.Value)
+	return lo.Cmp(v) <= 0 && v.Cmp(hi) <= 0
+}
+
+// roundPad rounds the constant which n pads with, if n is a pad, to a code of the result, as it does constants that are
+// joined. A model that decides formats itself has it rounded where its own quantization is what follows.
+func (q *quantizer) roundPad(n *ir.Node) {
+	a, pads := n.Attrs.(*move.PadAttrs)
+	f := n.Type.Format
+	if !pads || format.IsFloat(f) || n.Type.Scales != nil {
+		return
+	}
+	if given, own := q.own.Format(n); q.staysExact() && !(own && format.SameType(given.Format, f)) {
+		return
+	}
+	if v := f.Decode(f.Encode(format.FromFloat32(a.Value))).Float32(); v != a.Value {
+		rounded := *a
+		rounded.Value = v
+		n.Attrs = &rounded
 	}
 }
 
