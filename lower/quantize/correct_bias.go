@@ -15,20 +15,85 @@ import (
 
 // correctBias shifts the bias of each layer by what rounding its weights, and all in front of it, moved the mean of
 // each output channel (Nagel et al., Data-Free Quantization, 2019, section 4.2, on samples): layer by layer from the
-// inputs on, so that each sees what the corrected ones before it give. It does nothing unless the plan asks for it.
+// inputs on, so that each sees what the corrected ones before it give. Unless the plan asks for it, it is about layers
+// alone that read inputs far from 0, whose rounded weights times the mean are an error of many steps, and only where
+// the outputs gain.
 func correctBias(s *stage, g *ir.Graph) error {
+	var only map[*ir.Node]bool
 	if !s.Plan.Quantize.CorrectBias {
-		return nil
+		if only = readFar(g, s.learned()); len(only) == 0 {
+			return nil
+		}
 	}
 	gain, err := newGain(s, g, "biases are corrected")
 	if gain == nil {
 		return err
 	}
-	c := biasCorrector{state: s, graph: g, samples: gain.samples}
+	c := biasCorrector{state: s, graph: g, samples: gain.samples, only: only, was: map[*ir.Node]any{}}
 	if err := c.layers(); err != nil {
 		return err
 	}
-	return gain.tell("biases of %s are corrected, by up to %s", diag.Amount(c.corrected, "layer"), diag.Number(c.most, 3))
+	if only == nil {
+		return gain.tell("biases of %s are corrected, by up to %s", diag.Amount(c.corrected, "layer"),
+			diag.Number(c.most, 3))
+	}
+	if c.corrected == 0 {
+		return nil
+	}
+	if after, err := s.quality(gain.want, g, gain.samples); err != nil || after.worse(gain.before) {
+		for b, attrs := range c.was {
+			b.Attrs = attrs
+		}
+		return err
+	}
+	return gain.tell("biases of %s, whose inputs lie far from 0, are computed from the rounded weights",
+		diag.Amount(c.corrected, "layer"))
+}
+
+// farFrom0 is how many standard deviations the mean of an element of an input lies from 0, at least, for the products
+// with rounded weights to have an error of their own: images and normalized features lie within 3.
+const farFrom0 = 4
+
+// readFar are the layers that read an input of the graph of which some element, over the samples, lies far from 0.
+// Nothing stands between but moves.
+func readFar(g *ir.Graph, samples []ref.Sample) map[*ir.Node]bool {
+	far := map[*ir.Node]bool{}
+	for i, in := range g.In {
+		far[in] = slices.ContainsFunc(spreads(samples, i), func(s [2]float64) bool {
+			return math.Abs(s[0]) > farFrom0*s[1] && s[1] > 0
+		})
+	}
+	layers := map[*ir.Node]bool{}
+	for _, n := range g.Nodes {
+		if len(n.Args) == 0 || !far[n.Args[0]] {
+			continue
+		}
+		far[n] = n.Op.Traits.KeepsCodes
+		if biased(n) || shifts(n) {
+			layers[n] = true
+		}
+	}
+	return layers
+}
+
+// spreads are mean and standard deviation of each element of input i over the samples; none without floats.
+func spreads(samples []ref.Sample, i int) [][2]float64 {
+	if len(samples) < 2 || len(samples[0][i].Floats) == 0 {
+		return nil
+	}
+	out := make([][2]float64, len(samples[0][i].Floats))
+	for e := range out {
+		mean, square := 0.0, 0.0
+		for _, s := range samples {
+			mean += float64(s[i].Floats[e]) / float64(len(samples))
+		}
+		for _, s := range samples {
+			d := float64(s[i].Floats[e]) - mean
+			square += d * d / float64(len(samples))
+		}
+		out[e] = [2]float64{mean, math.Sqrt(square)}
+	}
+	return out
 }
 
 // biasCorrector corrects the biases of one graph.
@@ -36,6 +101,9 @@ type biasCorrector struct {
 	state   *stage
 	graph   *ir.Graph
 	samples []ref.Sample
+	// only are the layers to correct; nil: all. was are the attributes that biases had.
+	only map[*ir.Node]bool
+	was  map[*ir.Node]any
 	// corrected counts layers, most is the largest shift of a bias.
 	corrected int
 	most      float64
@@ -47,7 +115,7 @@ func (c *biasCorrector) layers() error {
 	have := newWalk(c.state.runner.Context(), c.graph, c.samples)
 	for _, n := range c.graph.Nodes {
 		m := c.state.float.Find(n.Name)
-		if m == nil || !biased(m) || !biased(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) ||
+		if m == nil || !c.covers(m, n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) ||
 			n.Args[2].Type.Elems() != channelsOf(m) || readersOf(c.graph, n.Args[2]) != 1 {
 			continue
 		}
@@ -70,10 +138,26 @@ func (c *biasCorrector) layers() error {
 	return nil
 }
 
+// covers says that the bias of n, which is m in the float graph, is to be corrected.
+func (c *biasCorrector) covers(m, n *ir.Node) bool {
+	if c.only != nil {
+		return c.only[n] && (biased(m) && biased(n) || shifts(m) && shifts(n))
+	}
+	return biased(m) && biased(n)
+}
+
 // biased says that n is a layer with constant weights and a constant bias.
 func biased(n *ir.Node) bool {
 	t := &n.Op.Traits
 	return t.Weighted && !t.PerChannel && !recur.Recurs(n.Op) && len(n.Args) == 3 && n.Args[1].IsConst() &&
+		n.Args[2].IsConst()
+}
+
+// shifts says that n is a scale of channels along the last axis, with a constant bias: what is left of a normalization.
+func shifts(n *ir.Node) bool {
+	t := &n.Op.Traits
+	axis, ok := n.ChannelAxis()
+	return t.Weighted && t.PerChannel && ok && axis == len(n.Type.Shape)-1 && len(n.Args) == 3 && n.Args[1].IsConst() &&
 		n.Args[2].IsConst()
 }
 
@@ -187,6 +271,7 @@ func (c *biasCorrector) shift(n *ir.Node, want, have []float64) error {
 		}
 	}
 	if moved {
+		c.was[b] = b.Attrs
 		b.Attrs = ir.Computed(ir.CodeBlob(codes), b)
 		c.corrected++
 	}

@@ -11,7 +11,9 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
 	"lathe/lower/float"
+	"lathe/lower/lowertest"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
@@ -123,4 +125,36 @@ func meansOn(t *testing.T, g *ir.Graph, samples []ref.Sample) []float64 {
 		}
 	}
 	return mean
+}
+
+// TestFarInputs: weights are rounded, and their products with an input far from 0 are wrong by as much as the mean times
+// that; the bias makes up for it, without being asked. Inputs around 0 are left as they are.
+func TestFarInputs(t *testing.T) {
+	for _, c := range []struct {
+		mean, spread float64
+		direct, near bool
+	}{{293, 5, false, false}, {1013, 8, true, false}, {-70, 2, true, false}, {0.2, 1, false, true},
+		{1, 0.6, true, true}} {
+		b := lowertest.New(t, 9)
+		x := b.Input("x", 1, 4)
+		mean := b.Const([]int{4}, float32(c.mean), float32(c.mean*1.01), float32(c.mean*0.98), float32(c.mean*1.1))
+		y := b.Add(pointwise.Sub, "centred", nil, x, mean)
+		y = b.Add(pointwise.Mul, "scaled", nil, y, b.Const([]int{1}, float32(1/c.spread)))
+		y = b.Linear("first", y, 8, true)
+		if !c.direct {
+			y = b.Add(pointwise.Relu, "relu", nil, y)
+		}
+		g := b.Done(b.Linear("last", y, 2, true))
+		in := samples(g, -1, 1, 60)
+		for _, s := range in.Samples["x"] {
+			for i := range s.Floats {
+				s.Floats[i] = float32(c.mean) + s.Floats[i]*float32(c.spread)
+			}
+		}
+		_, r := mustQuantize(t, g, "", in)
+		told := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "lie far from 0") })
+		if got := r.Outputs[0].SQNR; got < 28 || told && c.near {
+			t.Errorf("%g +- %g: %.1f dB, told %v", c.mean, c.spread, got, told)
+		}
+	}
 }
