@@ -29,7 +29,7 @@ func correctBias(s *stage, g *ir.Graph) error {
 	if gain == nil {
 		return err
 	}
-	c := biasCorrector{state: s, graph: g, samples: gain.samples, only: only, was: map[*ir.Node]any{}}
+	c := biasCorrector{state: s, graph: g, samples: gain.samples, only: only}
 	if err := c.layers(); err != nil {
 		return err
 	}
@@ -41,13 +41,19 @@ func correctBias(s *stage, g *ir.Graph) error {
 		return nil
 	}
 	if after, err := s.quality(gain.want, g, gain.samples); err != nil || after.worse(gain.before) {
-		for b, attrs := range c.was {
-			b.Attrs = attrs
+		for _, b := range c.was {
+			b.bias.Attrs = b.was.Attrs
 		}
 		return err
 	}
 	return gain.tell("biases of %s, whose inputs lie far from 0, are computed from the rounded weights",
 		diag.Amount(c.corrected, "layer"))
+}
+
+// shifted is a bias that was shifted, and what it was.
+type shifted struct {
+	bias *ir.Node
+	was  ir.Node
 }
 
 // farFrom0 is how many standard deviations the mean of an element of an input lies from 0, at least, for the products
@@ -101,9 +107,9 @@ type biasCorrector struct {
 	state   *stage
 	graph   *ir.Graph
 	samples []ref.Sample
-	// only are the layers to correct; nil: all. was are the attributes that biases had.
+	// only are the layers to correct; nil: all. was are the biases before.
 	only map[*ir.Node]bool
-	was  map[*ir.Node]any
+	was  []shifted
 	// corrected counts layers, most is the largest shift of a bias.
 	corrected int
 	most      float64
@@ -271,7 +277,7 @@ func (c *biasCorrector) shift(n *ir.Node, want, have []float64) error {
 		}
 	}
 	if moved {
-		c.was[b] = b.Attrs
+		c.was = append(c.was, shifted{bias: b, was: *b})
 		b.Attrs = ir.Computed(ir.CodeBlob(codes), b)
 		c.corrected++
 	}

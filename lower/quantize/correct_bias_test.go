@@ -127,8 +127,8 @@ func meansOn(t *testing.T, g *ir.Graph, samples []ref.Sample) []float64 {
 	return mean
 }
 
-// TestFarInputs: weights are rounded, and their products with an input far from 0 are wrong by as much as the mean times
-// that; the bias makes up for it, without being asked. Inputs around 0 are left as they are.
+// TestFarInputs: weights are rounded, and their products with an input far from 0 are wrong by the mean times as much;
+// the bias makes up for it, without being asked. Inputs around 0 are left as they are.
 func TestFarInputs(t *testing.T) {
 	for _, c := range []struct {
 		mean, spread float64

@@ -104,9 +104,9 @@ func TestQuantizeErrors(t *testing.T) {
 		{"argmax of fractions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(reduce.ArgMax, "a", &reduce.ArgMaxAttrs{Axis: 1}, x)
 		}, "[[quantize.rule]]\nop = \"argmax\"\ndata_out = \"fixed(8,4)\"", "L0407", "plan.toml:3"},
-		{"a pad without a code", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(move.Pad, "p", &move.PadAttrs{Axis: 1, Before: 1, Value: 0.3}, x)
-		}, "", "L0407", "has no code for 0.3"},
+		{"a pad of -inf", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(move.Pad, "p", &move.PadAttrs{Axis: 1, Before: 1, Value: float32(math.Inf(-1))}, x)
+		}, "", "L0408", "pads with -Inf"},
 		{"infinite weight", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			w := b.Const([]int{4}, 1, 2, float32(math.Inf(1)), 1)
 			return b.Add(sum.Scale, "s", &column.ScaleAttrs{Axis: 1}, x, w, b.Random(1, 4))

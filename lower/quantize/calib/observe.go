@@ -10,6 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/move"
 )
 
 // keep bounds the values of one node that are kept for the choice of its format.
@@ -31,6 +32,9 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 			}
 			part := selection(t.Floats, i, len(samples))
 			if !(part.Max-part.Min <= 2*math.MaxFloat32) {
+				if err := NeverPadded(g.Nodes[k]); err != nil {
+					return err
+				}
 				return g.Nodes[k].Errorf(diag.CalibrationData,
 					"calibration sample %d gives a value here that is not a finite number", i).
 					WithHint("the constants of the model are finite: the values of this sample overflow it; remove the sample")
@@ -76,4 +80,15 @@ func selection(x []float32, sample, samples int) *Values {
 		}
 	}
 	return v
+}
+
+// NeverPadded is error L0408 where n pads with what is no finite number, which no code stands for.
+func NeverPadded(n *ir.Node) *diag.Error {
+	v, pads := move.PadsWith(n)
+	if !pads || finite(v) {
+		return nil
+	}
+	return n.Errorf(diag.ConstantNotFinite, "pads with %g, which is no finite number", v).
+		WithHint("before a max pool whose windows all see the image, -Inf is taken into the windows; " +
+			"elsewhere pad with the least value that occurs")
 }

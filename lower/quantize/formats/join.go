@@ -111,19 +111,19 @@ func (q *quantizer) joined(n *ir.Node, explicit *plan.Choice) {
 
 // holdsPad says that the constant which n pads with, if n is a pad, lies within the range of f.
 func (q *quantizer) holdsPad(n *ir.Node, f format.Format) bool {
-	a, pads := n.Attrs.(*move.PadAttrs)
+	value, pads := move.PadsWith(n)
 	if !pads || q.staysExact() {
 		return true
 	}
 	lo, hi := f.Limits()
-	v := format.FromFloat32(a.Value)
+	v := format.FromFloat32(value)
 	return lo.Cmp(v) <= 0 && v.Cmp(hi) <= 0
 }
 
 // roundPad rounds the constant which n pads with, if n is a pad, to a code of the result, as it does constants that are
 // joined. A model that decides formats itself has it rounded where its own quantization is what follows.
 func (q *quantizer) roundPad(n *ir.Node) {
-	a, pads := n.Attrs.(*move.PadAttrs)
+	value, pads := move.PadsWith(n)
 	f := n.Type.Format
 	if !pads || format.IsFloat(f) || n.Type.Scales != nil {
 		return
@@ -131,11 +131,12 @@ func (q *quantizer) roundPad(n *ir.Node) {
 	if given, own := q.own.Format(n); q.staysExact() && !(own && format.SameType(given.Format, f)) {
 		return
 	}
-	if v := f.Decode(f.Encode(format.FromFloat32(a.Value))).Float32(); v != a.Value {
-		rounded := *a
-		rounded.Value = v
-		n.Attrs = &rounded
+	if err := calib.NeverPadded(n); err != nil {
+		q.errs = append(q.errs, err)
+		q.faults++
+		return
 	}
+	move.PadWith(n, f.Decode(f.Encode(format.FromFloat32(value))).Float32())
 }
 
 // joinedConst encodes constant argument i of n in the format of the result.
