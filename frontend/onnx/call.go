@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
+	"lathe/frontend/coding"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -278,12 +279,12 @@ func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...
 	}
 	if !n.IsConst() {
 		for _, a := range args {
-			if err := checkOwn(a); err != nil {
+			if err := coding.Check(a); err != nil {
 				c.wrap(diag.QuantForm, err)
 			}
 		}
 	} else if len(args) > 0 {
-		keepOwn(n, o, attrs, args[0])
+		coding.Keep(n, o, attrs, args[0])
 	}
 	return n
 }
@@ -348,7 +349,7 @@ func (c *call) resultAt(i int, n *ir.Node) {
 		}
 	}
 	name := c.n.out[i]
-	if n.IsConst() && own(n) == nil {
+	if n.IsConst() && coding.Own(n) == nil {
 		n.Name, n.Pos = name, c.base+": "+name+" (initializer)"
 	}
 	dtype := dtypeOf(n.Type.Format, similar)

@@ -62,7 +62,7 @@ func (c *call) clipCodes() bool {
 		all := c.codes(v.dtype)
 		s = &all
 	}
-	lo, hi := s.ints.Min(), s.ints.Max()
+	lo, hi := s.Ints.Min(), s.Ints.Max()
 	for i, bound := range []*int64{&lo, &hi} {
 		if c.has(i + 1) {
 			x, ok := build.Ints(c.arg(i + 1))
@@ -72,7 +72,7 @@ func (c *call) clipCodes() bool {
 			*bound = x[0]
 		}
 	}
-	t, ok := s.clipped(lo, hi)
+	t, ok := s.Clipped(lo, hi)
 	switch {
 	case !ok:
 		return false

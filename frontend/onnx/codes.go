@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -17,31 +18,25 @@ import (
 
 // Codes as whole numbers, in float arithmetic: for models that compute with them beyond Quantize and Dequantize pairs.
 
-// codesOf computes the codes of a value that stands for the numbers behind them: round(x/scale) + zero.
+// codesOf computes the codes of a value that stands for the numbers behind them.
 func (c *call) codesOf(v *value) *ir.Node {
-	s, n := v.quant, v.node
 	if c.err != nil {
 		return nil
 	}
-	if s.scales[0] != 1 {
-		n = c.emit("steps", whole.Div, nil, n, c.number(s.scales[0], "scale"))
-	}
-	n = c.emit("round", curve.Round, nil, n)
-	if s.zero != 0 {
-		n = c.emit("shifted", pointwise.Add, nil, n, c.number(float32(s.zero), "zero"))
-	}
-	return c.emit("codes", whole.Convert, &whole.ConvertAttrs{To: storage(v.dtype)}, n)
+	n, err := v.quant.Codes(c.b, c.place(""), v.node, storage(v.dtype))
+	c.wrap(diag.OperandShapes, err)
+	return n
 }
 
 // codesByChannel computes codes of input 0 with a scale a channel, as whole numbers.
-func (c *call) codesByChannel(s *scheme) {
-	shape := slices.Repeat([]int{1}, len(c.shape(0))-s.axis)
-	shape[0] = len(s.scales)
+func (c *call) codesByChannel(s *coding.Scheme) {
+	shape := slices.Repeat([]int{1}, len(c.shape(0))-s.Axis)
+	shape[0] = len(s.Scales)
 	var zero *ir.Node
-	if s.zero != 0 {
-		zero = c.number(float32(s.zero), "zero")
+	if s.Zero != 0 {
+		zero = c.number(float32(s.Zero), "zero")
 	}
-	c.coded32(s.ints, s.dtype(), c.made("scale", ir.FloatBlob(s.scales), shape), zero)
+	c.coded32(s.Ints, codesType(s), c.made("scale", ir.FloatBlob(s.Scales), shape), zero)
 }
 
 // coded32 makes the codes round(x/scale) + zero of input 0 the result, within the range of ints.
@@ -57,13 +52,14 @@ func (c *call) coded32(ints format.Fixed, dtype int64, scale, zero *ir.Node) {
 	}
 }
 
-// decodedAtRun computes (code - zero)*scale with one scale.
-func (c *call) decodedAtRun(n *ir.Node, s *scheme) *ir.Node {
-	n = c.converted("real", n, ir.F32)
-	if s.zero != 0 {
-		n = c.emit("steps", pointwise.Sub, nil, n, c.number(float32(s.zero), "zero"))
+// decodedAtRun computes the numbers behind codes with one scale.
+func (c *call) decodedAtRun(n *ir.Node, s *coding.Scheme) *ir.Node {
+	if c.err != nil {
+		return nil
 	}
-	return c.emit("", pointwise.Mul, nil, n, c.number(s.scales[0], "scale"))
+	n, err := s.Numbers(c.b, c.place(""), n)
+	c.wrap(diag.OperandShapes, err)
+	return n
 }
 
 // plainScheme says that scale and zero point, inputs 1 and 2, are what a scheme describes: constants, one zero point,
@@ -129,7 +125,7 @@ func (c *call) codedBy() {
 	if c.has(2) {
 		dtype = c.in[2].dtype
 	}
-	ints := c.codes(dtype).ints
+	ints := c.codes(dtype).Ints
 	var zero *ir.Node
 	if c.has(2) {
 		c.oneShape(1)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
+	"lathe/frontend/coding"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -205,7 +206,7 @@ func (im *importer) output(fr *frame, declared *valueInfo) error {
 	if c.err != nil {
 		return c.err
 	}
-	if err := checkOwn(n); err != nil {
+	if err := coding.Check(n); err != nil {
 		return err
 	}
 	if n.Type.Elems() == 0 {

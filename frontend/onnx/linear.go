@@ -5,6 +5,7 @@ package onnx
 import (
 	"slices"
 
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
@@ -29,7 +30,7 @@ func (c *call) matrix(w *ir.Node, v *value, transpose bool, alpha float32) *ir.N
 	if transpose {
 		emit := c.b.Emit
 		switch {
-		case own(w) != nil:
+		case coding.Own(w) != nil:
 			emit = c.b.Evaluate
 		case w.Type.Elems() > maxCopied:
 			emit = c.b.EmitNode

@@ -3,16 +3,17 @@
 package onnx
 
 import (
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/norm"
 )
 
 // operand reads a value with its scale and zero point, inputs i to i+2, as real numbers.
-func (c *call) operand(i int, axis int64) (*value, *scheme) {
+func (c *call) operand(i int, axis int64) (*value, *coding.Scheme) {
 	if !c.has(i) {
 		c.fail(diag.OperandCount, "input %d is missing", i)
-		return &value{dtype: 1}, &scheme{scales: []float32{1}, axis: -1}
+		return &value{dtype: 1}, &coding.Scheme{Scales: []float32{1}, Axis: -1}
 	}
 	s := c.linearScheme(i+1, c.shape(i), axis, c.in[i].dtype)
 	return c.decoded(i, s), s
@@ -27,18 +28,18 @@ func (c *call) floatThenCode(convert func(*call), at int, dtype int64, in ...*va
 	}
 	c.in = in
 	if convert(c); c.err == nil {
-		c.quantized(c.fr.values[c.n.out[0]].node, s, s.dtype(), "quant")
+		c.quantized(c.fr.values[c.n.out[0]].node, s, codesType(s), "quant")
 	}
 }
 
 // productBias is a bias of 32-bit codes in steps of the products of input and weights.
-func (c *call) productBias(i int, x, w *scheme) *value {
-	s := &scheme{ints: c.codes(6).ints, axis: w.axis}
-	if s.axis >= 0 {
-		s.axis = 0
+func (c *call) productBias(i int, x, w *coding.Scheme) *value {
+	s := &coding.Scheme{Ints: c.codes(6).Ints, Axis: w.Axis}
+	if s.Axis >= 0 {
+		s.Axis = 0
 	}
-	for _, v := range w.scales {
-		s.scales = append(s.scales, x.scales[0]*v)
+	for _, v := range w.Scales {
+		s.Scales = append(s.Scales, x.Scales[0]*v)
 	}
 	return c.decoded(i, s)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -64,25 +65,25 @@ func (c *call) integer(i int, what string, lo, hi float64) int64 {
 }
 
 // qonnxScheme reads scale, zero point and width at inputs 1, 2, 3, for a tensor of the given shape.
-func (c *call) qonnxScheme(shape []int) *scheme {
-	s := &scheme{axis: -1}
-	s.ints.W = int(c.integer(3, "the bit width", 1, 32))
-	s.ints.Signed = c.int("signed", 1) != 0
-	s.ints.Round = c.roundingMode("ROUND")
-	s.zero = c.integer(2, "the zero point", -1<<31, 1<<31)
+func (c *call) qonnxScheme(shape []int) *coding.Scheme {
+	s := &coding.Scheme{Axis: -1}
+	s.Ints.W = int(c.integer(3, "the bit width", 1, 32))
+	s.Ints.Signed = c.int("signed", 1) != 0
+	s.Ints.Round = c.roundingMode("ROUND")
+	s.Zero = c.integer(2, "the zero point", -1<<31, 1<<31)
 	if c.int("narrow", 0) != 0 {
-		s.ints.Over = format.Sym
+		s.Ints.Over = format.Sym
 	}
-	if s.ints.W == 1 && s.ints.Signed { // +1 and -1, as BipolarQuant
-		s.ints, s.sign = format.Fixed{W: 2, Signed: true}, true
+	if s.Ints.W == 1 && s.Ints.Signed { // +1 and -1, as BipolarQuant
+		s.Ints, s.Sign = format.Fixed{W: 2, Signed: true}, true
 	}
 	c.broadcastScales(s, shape)
 	return s
 }
 
 // broadcastScales reads input 1 as scales that broadcast to shape along one axis at most.
-func (c *call) broadcastScales(s *scheme, shape []int) {
-	s.scales = []float32{1}
+func (c *call) broadcastScales(s *coding.Scheme, shape []int) {
+	s.Scales = []float32{1}
 	scales := c.numbers(1, "the scale")
 	if c.err != nil {
 		return
@@ -104,12 +105,12 @@ func (c *call) broadcastScales(s *scheme, shape []int) {
 		c.fail(diag.BadElementType, "its scale %s holds no floats", quote(c.in[1].name))
 		return
 	}
-	s.scales = nil
+	s.Scales = nil
 	c.setScales(s, scales, shape, int64(max(axis, 0)))
 }
 
 // coded gives input 0 the codes of scheme s: a constant at once, a computed value by a node.
-func (c *call) coded(s *scheme) {
+func (c *call) coded(s *coding.Scheme) {
 	if c.err != nil {
 		return
 	}
@@ -118,7 +119,7 @@ func (c *call) coded(s *scheme) {
 		return
 	}
 	if k := c.elements(0); c.err == nil {
-		n := c.decode(c.in[0].name, s, s.encode(k, c.shape(0)), c.shape(0))
+		n := c.decode(c.in[0].name, s, s.Encode(k, c.shape(0)), c.shape(0))
 		*c.fr.values[c.n.out[0]] = value{name: c.in[0].name, dtype: 1, node: n}
 	}
 }
@@ -131,7 +132,7 @@ func convertQonnxQuant(c *call) {
 
 // convertBipolarQuant is the scale with the sign of x: the codes 1 and -1.
 func convertBipolarQuant(c *call) {
-	s := &scheme{ints: format.Fixed{W: 2, Signed: true}, axis: -1, sign: true}
+	s := &coding.Scheme{Ints: format.Fixed{W: 2, Signed: true}, Axis: -1, Sign: true}
 	c.broadcastScales(s, c.shape(0))
 	c.coded(s)
 }
@@ -140,7 +141,7 @@ func convertBipolarQuant(c *call) {
 // (version 2, which keeps the value: a rounding to the coarser scale). Version 1 keeps the scale and so divides the
 // value by 2^dropped.
 func convertTrunc(c *call) {
-	s := &scheme{axis: -1, ints: format.Fixed{Signed: true, Round: c.roundingMode("FLOOR")}}
+	s := &coding.Scheme{Axis: -1, Ints: format.Fixed{Signed: true, Round: c.roundingMode("FLOOR")}}
 	c.broadcastScales(s, c.shape(0))
 	if zero := c.integer(2, "the zero point", -1<<31, 1<<31); zero != 0 {
 		c.fail(diag.QuantForm, "has the zero point %d; without one it is supported", zero)
@@ -154,27 +155,27 @@ func convertTrunc(c *call) {
 	if c.err == nil && out > in {
 		c.fail(diag.QuantForm, "makes %d bits of %d", out, in)
 	}
-	s.ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
+	s.Ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
 	half := c.emit("drop", pointwise.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
 	c.quantized(half, s, 1, "")
 }
 
 // truncTo is version 2: the ratio of the scales is a power of two.
-func (c *call) truncTo(s *scheme, in int64) {
+func (c *call) truncTo(s *coding.Scheme, in int64) {
 	to := c.scalar(4, "the scale of the result")
-	s.ints.W = int(c.integer(5, "the bit width of the result", 1, 32))
-	s.ints.Signed = c.int("signed", 1) != 0
+	s.Ints.W = int(c.integer(5, "the bit width of the result", 1, 32))
+	s.Ints.Signed = c.int("signed", 1) != 0
 	if c.int("narrow", 0) != 0 {
-		s.ints.Over = format.Sym
+		s.Ints.Over = format.Sym
 	}
 	if c.err != nil {
 		return
 	}
-	ratio := float32(to) / s.scales[0]
-	if e, ok := format.Log2(ratio); !ok || e < 0 || e > int(in) || float32(to) != s.scales[0]*ratio {
-		c.fail(diag.QuantForm, "goes from scale %g to %g; the ratio must be a power of two, 1 or more", s.scales[0], to)
+	ratio := float32(to) / s.Scales[0]
+	if e, ok := format.Log2(ratio); !ok || e < 0 || e > int(in) || float32(to) != s.Scales[0]*ratio {
+		c.fail(diag.QuantForm, "goes from scale %g to %g; the ratio must be a power of two, 1 or more", s.Scales[0], to)
 		return
 	}
-	s.scales = []float32{float32(to)}
+	s.Scales = []float32{float32(to)}
 	c.quantized(c.data(0), s, 1, "")
 }

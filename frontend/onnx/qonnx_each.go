@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -75,11 +76,11 @@ func (c *call) quantEach() bool {
 		return true
 	}
 	shape := c.shape(0)
-	s := &scheme{axis: -1, scales: []float32{1}, ints: format.Fixed{Signed: true}}
-	if s.zero = c.integer(2, "the zero point", -1<<31, 1<<31); s.zero != 0 && scales {
-		c.fail(diag.QuantForm, "has the zero point %d beside scales of elements; 0 is supported", s.zero)
+	s := &coding.Scheme{Axis: -1, Scales: []float32{1}, Ints: format.Fixed{Signed: true}}
+	if s.Zero = c.integer(2, "the zero point", -1<<31, 1<<31); s.Zero != 0 && scales {
+		c.fail(diag.QuantForm, "has the zero point %d beside scales of elements; 0 is supported", s.Zero)
 	}
-	codes := c.codesEach(s.zero, shape)
+	codes := c.codesEach(s.Zero, shape)
 	if c.err != nil {
 		return true
 	}
@@ -89,11 +90,11 @@ func (c *call) quantEach() bool {
 		return true
 	}
 	for _, v := range codes {
-		for s.ints.W = max(s.ints.W, 2); v < s.ints.Min() || v > s.ints.Max(); s.ints.W++ {
+		for s.Ints.W = max(s.Ints.W, 2); v < s.Ints.Min() || v > s.Ints.Max(); s.Ints.W++ {
 		}
 	}
-	if s.ints.W > mostWidth {
-		c.fail(diag.QuantForm, tooFine, s.ints.W, mostWidth)
+	if s.Ints.W > mostWidth {
+		c.fail(diag.QuantForm, tooFine, s.Ints.W, mostWidth)
 		return true
 	}
 	n := c.decode(c.in[0].name, s, codes, shape)
@@ -136,10 +137,10 @@ func (c *call) codesEach(zero int64, shape []int) []int64 {
 }
 
 // commonScale makes the least scale that of s, and counts codes in it.
-func (c *call) commonScale(s *scheme, codes []int64, shape []int) []int64 {
+func (c *call) commonScale(s *coding.Scheme, codes []int64, shape []int) []int64 {
 	scale := c.spread(1, shape)
 	least := slices.Min(c.elements(1))
-	s.scales = []float32{float32(least)}
+	s.Scales = []float32{float32(least)}
 	out := make([]int64, len(codes))
 	for i, q := range codes {
 		e, power := format.Log2(float32(scale(i) / least))

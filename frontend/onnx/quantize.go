@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"lathe/frontend/build"
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -88,17 +89,17 @@ func (c *call) refused(name string) bool {
 }
 
 // quantized makes the codes of n under scheme s the first result, of the given element type.
-func (c *call) quantized(n *ir.Node, s *scheme, dtype int64, suffix string) {
+func (c *call) quantized(n *ir.Node, s *coding.Scheme, dtype int64, suffix string) {
 	if c.err != nil || n == nil {
 		return
 	}
-	if s.axis >= 0 {
+	if s.Axis >= 0 {
 		c.fail(diag.QuantForm, "gives each channel of a computed value a scale of its own; one scale is supported").
 			Hint = "quantize activations per tensor, weights per channel"
 		return
 	}
-	t := s.typ(format.DivF32)
-	n = c.emit(suffix, pointwise.Quant, &pointwise.QuantAttrs{Format: t.Format.String(), Bipolar: s.sign}, n)
+	t := s.Type(format.DivF32)
+	n = c.emit(suffix, pointwise.Quant, &pointwise.QuantAttrs{Format: t.Format.String(), Bipolar: s.Sign}, n)
 	if c.result(n); n != nil {
 		v := c.fr.values[c.n.out[0]]
 		if v.dtype = dtype; dtype != 1 {
@@ -107,10 +108,10 @@ func (c *call) quantized(n *ir.Node, s *scheme, dtype int64, suffix string) {
 	}
 }
 
-// dtype is the element type of codes of a scheme.
-func (s *scheme) dtype() int64 {
+// codesType is the element type of codes of a scheme.
+func codesType(s *coding.Scheme) int64 {
 	for _, t := range codeTypes {
-		if t.w == s.ints.W && t.signed == s.ints.Signed {
+		if t.w == s.Ints.W && t.signed == s.Ints.Signed {
 			return t.dtype
 		}
 	}
@@ -135,15 +136,15 @@ func convertQuantize(c *call) {
 	case c.err != nil:
 	case c.in[0].constant():
 		if k := c.elements(0); c.err == nil {
-			n := c.made("codes", build.IntBlob(storage(s.dtype()), s.encode(k, c.shape(0))), c.shape(0))
+			n := c.made("codes", build.IntBlob(storage(codesType(s)), s.Encode(k, c.shape(0))), c.shape(0))
 			if c.result(n); c.err == nil {
-				c.fr.values[c.n.out[0]].dtype = s.dtype()
+				c.fr.values[c.n.out[0]].dtype = codesType(s)
 			}
 		}
-	case s.axis >= 0:
+	case s.Axis >= 0:
 		c.codesByChannel(s)
 	default:
-		c.quantized(c.data(0), s, s.dtype(), "")
+		c.quantized(c.data(0), s, codesType(s), "")
 	}
 }
 
@@ -169,7 +170,7 @@ func convertDequantize(c *call) {
 }
 
 // decoded is input i, codes under scheme s, as a value of real numbers.
-func (c *call) decoded(i int, s *scheme) *value {
+func (c *call) decoded(i int, s *coding.Scheme) *value {
 	v := c.in[i]
 	out := &value{name: c.n.out[0], dtype: 1}
 	switch {
@@ -181,9 +182,9 @@ func (c *call) decoded(i int, s *scheme) *value {
 		}
 		if v.clip != nil {
 			t := *s
-			t.ints = v.clip.ints
+			t.Ints = v.clip.Ints
 			s = &t
-		} else if got, want := c.codes(v.dtype), s; c.err == nil && got.ints != want.ints {
+		} else if got, want := c.codes(v.dtype), s; c.err == nil && got.Ints != want.Ints {
 			c.fail(diag.BadElementType, "input %d (%s) holds %s, its zero point is of another type", i, quote(v.name),
 				dtypeName(v.dtype))
 			return out
@@ -191,7 +192,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 		codes, _ := build.Ints(c.arg(i))
 		out.node = c.decode(v.name, s, codes, c.shape(i)) // named after what the file holds
 		out.name = v.name
-	case v.quant != nil && v.quant.within(s):
+	case v.quant != nil && v.quant.Within(s):
 		out.node = v.node
 	case isFloat(storage(v.dtype)):
 		c.fail(diag.BadElementType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))

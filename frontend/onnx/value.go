@@ -3,25 +3,23 @@
 package onnx
 
 import (
-	"slices"
-
 	"lathe/frontend/build"
+	"lathe/frontend/coding"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/move"
 )
 
 // value is what an ONNX name stands for: a node, or a constant of the file that no node has read yet.
 type value struct {
 	name   string
-	dtype  int64    // the ONNX element type
-	node   *ir.Node // nil before a constant is read, and where the producer failed
-	tensor *tensor  // a constant stored in the file
-	flip   *ir.Node // the transpose of a constant matrix, once a node reads it
-	bad    bool     // the producer failed, and that is reported already
-	quant  *scheme  // of codes that are computed: node then gives the numbers that they stand for
-	clip   *scheme  // of constant codes: the range that a Clip leaves of their type
+	dtype  int64          // the ONNX element type
+	node   *ir.Node       // nil before a constant is read, and where the producer failed
+	tensor *tensor        // a constant stored in the file
+	flip   *ir.Node       // the transpose of a constant matrix, once a node reads it
+	bad    bool           // the producer failed, and that is reported already
+	quant  *coding.Scheme // of codes that are computed: node then gives the numbers that they stand for
+	clip   *coding.Scheme // of constant codes: the range that a Clip leaves of their type
 }
 
 func (v *value) shape() []int {
@@ -73,58 +71,6 @@ func dtypeOf(f format.Format, similar int64) int64 {
 		}
 	}
 	return 0
-}
-
-// own is the format that the model itself gives to a constant, nil for none.
-func own(n *ir.Node) *ir.Type {
-	if k, ok := n.Attrs.(*ir.Const); ok && k.Own.Format != nil {
-		return &k.Own
-	}
-	return nil
-}
-
-// lostAxis marks scales whose axis is no axis any more.
-const lostAxis = 15
-
-// keepOwn hands the format of codes on to a constant n that holds the elements of another one in another order.
-func keepOwn(n *ir.Node, o *ir.Op, attrs any, from *ir.Node) {
-	t := own(from)
-	if t == nil || n == from || !n.IsConst() || !o.Traits.KeepsCodes {
-		return
-	}
-	moved := *t
-	if axis, ok := format.ScaleAxis(t.Format); ok {
-		moved.Format = format.WithScaleAxis(t.Format, movedAxis(axis, o, attrs, from.Type.Shape, n.Type.Shape))
-	}
-	n.Attrs.(*ir.Const).Own = moved
-}
-
-// movedAxis is where an axis of scales lies behind a transpose or a reshape. In reshapes it is counted from the end,
-// where they seldom change anything.
-func movedAxis(axis int, o *ir.Op, attrs any, from, to []int) int {
-	if axis >= len(from) {
-		return lostAxis
-	}
-	if t, ok := attrs.(*move.TransposeAttrs); ok {
-		return slices.Index(t.Perm, axis)
-	}
-	if at := axis + len(to) - len(from); o.Traits.Wire && at >= 0 && at < len(to) && to[at] == from[axis] {
-		return at
-	}
-	return lostAxis
-}
-
-// checkOwn refuses constants whose scales do not run along axis 0, that of the output channels.
-func checkOwn(n *ir.Node) error {
-	t := own(n)
-	if t == nil {
-		return nil
-	}
-	if axis, ok := format.ScaleAxis(t.Format); ok && axis > 0 {
-		return diag.New(diag.QuantForm, "", "constant %s has scales along an axis that is not that of output channels",
-			quote(n.Name)).WithHint("quantize the weights per tensor or per output channel")
-	}
-	return nil
 }
 
 // maxSmall bounds the elements of constants that are read as parameters: shapes, indices, scales.
