@@ -5,6 +5,7 @@ package torch
 import (
 	"slices"
 
+	"lathe/frontend/coding"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -20,8 +21,22 @@ func (c *call) emit(suffix string, o *ir.Op, attrs any, args ...*ir.Node) *ir.No
 	if suffix != "" {
 		at.Name, at.Alt = at.Name+"."+suffix, ""
 	}
-	n, err := c.b.Emit(at, o, attrs, args...)
-	c.wrap(err)
+	emit := c.b.Emit
+	if len(args) == 1 && o.Traits.KeepsCodes && coding.Own(args[0]) != nil {
+		emit = c.b.Evaluate // scales follow the axes
+	}
+	n, err := emit(at, o, attrs, args...)
+	if c.wrap(err); err != nil {
+		return n
+	}
+	if n.IsConst() && len(args) > 0 {
+		coding.Keep(n, o, attrs, args[0])
+	}
+	for _, a := range args {
+		if !n.IsConst() {
+			c.wrap(coding.Check(a))
+		}
+	}
 	return n
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/frontend/build"
+	"lathe/frontend/coding"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -37,10 +38,11 @@ type scope struct {
 
 // value is what a name of the graph stands for.
 type value struct {
-	node *ir.Node
-	typ  ir.DType
-	spec *inputSpec // of what is stored; its node is made when it is first read
-	bad  bool       // the producer failed, and that is reported already
+	node  *ir.Node
+	typ   ir.DType
+	coded *coding.Scheme // of codes that are computed: node then gives the numbers that they stand for
+	spec  *inputSpec     // of what is stored; its node is made when it is first read
+	bad   bool           // the producer failed, and that is reported already
 	// missing is the place of a producer that does not give this one of its results.
 	missing string
 	// memory is shared by all views of a tensor; version is that of the memory when the value was made.
@@ -212,13 +214,16 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 		return nil, diag.New(diag.InPlaceMutation, "", "reads %s, whose elements %s changed in place", source.Quote(name),
 			v.memory.by).WithHint("write the operation without the underscore or +=, or run_decompositions() before saving")
 	}
+	if v.coded != nil {
+		return im.codesOf(name, v)
+	}
 	return v.node, nil
 }
 
 // failed reports all failures at once.
 func (im *importer) failed() error {
 	return im.Err("", func(op string) string {
-		base, _, _ := strings.Cut(strings.TrimPrefix(op, prefix), ".")
+		base := plainName(op)
 		if len(base) >= 80 {
 			return ""
 		}
@@ -244,9 +249,22 @@ func Operations() []string {
 func targets() []string {
 	names := Operations()
 	for i, t := range names {
-		names[i], _, _ = strings.Cut(t, ".")
+		names[i] = plainName(t)
 	}
 	return slices.Compact(names)
+}
+
+// plainName is the name of an operation without its overload: relu of ATen, library.op of other libraries.
+func plainName(target string) string {
+	target = strings.TrimPrefix(target, prefix)
+	if name, other := strings.CutPrefix(target, "torch.ops."); other {
+		return name[:max(strings.LastIndexByte(name, '.'), 0)]
+	}
+	if strings.HasPrefix(target, "torch.") || strings.HasPrefix(target, "_operator.") {
+		return target // of sizes, which have no overloads
+	}
+	base, _, _ := strings.Cut(target, ".")
+	return base
 }
 
 // prefix is that of ATen's operations.

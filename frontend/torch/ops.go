@@ -18,7 +18,7 @@ import (
 // tables lists the operations, by what they do.
 func tables() [][]row {
 	return [][]row{layers(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
-		images(), orders(), recurrences()}
+		images(), orders(), recurrences(), quantizations()}
 }
 
 // layers lists the operations with weights, the norms and the pools.

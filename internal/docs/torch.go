@@ -20,7 +20,11 @@ func Torch() string {
 	last := ""
 	for _, target := range torch.Operations() {
 		name, overload, _ := strings.Cut(target, ".")
-		if strings.HasPrefix(target, "_operator.") || strings.HasPrefix(target, "torch.") {
+		switch library, ok := strings.CutPrefix(target, "torch.ops."); {
+		case ok:
+			at := strings.LastIndexByte(library, '.')
+			name, overload = library[:at], library[at+1:]
+		case strings.HasPrefix(target, "_operator.") || strings.HasPrefix(target, "torch."):
 			name, overload = target, "on sizes"
 		}
 		if name == last {
