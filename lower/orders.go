@@ -43,6 +43,8 @@ var Orders = []pass.Order{
 	pass.First("compute_constants", "constant_join", "a token that nodes repeat must be seen as a constant"),
 	pass.First("absorb_pads", "constant_join", "its zeros would go into a convolution that must see the constants"),
 	pass.First("drop_identity", "absorb_scale", "a dropout between conv and batch_norm would hide one from the other"),
+	pass.First("recognize_norms", "divide_to_multiply", "norms, softmax and functions divide"),
+	pass.First("divide_to_multiply", "constant_to_scale", "a product with a constant is a scale"),
 	pass.First("constant_to_scale", "absorb_scale",
 		"a bias that is an addition of its own becomes the bias of the linear"),
 	pass.First("expand", "absorb_scale", "scale is the one form that is absorbed"),

@@ -60,6 +60,8 @@ var Pipeline = pass.Pipeline[*State]{
 	pass.New("expand", "operations without a unit become those that they consist of: batch_norm becomes scale",
 		pass.Lossy, rounding,
 		only(simplify.Composites)),
+	pass.New("divide_to_multiply", "divisions become products with reciprocals, of constants or looked up in a table",
+		pass.Lossy, rounding, only(simplify.Divisions)),
 	pass.New("constant_to_scale", "add, sub and mul by a constant per channel become scale", pass.Lossy, rounding,
 		only(simplify.Arithmetic)),
 	pass.New("absorb_scale", "scale goes into the weights and bias of the linear, conv or scale that it comes from",
