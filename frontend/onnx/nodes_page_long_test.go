@@ -89,6 +89,10 @@ the float engines, and vanishes before quantization, which chooses formats of it
 computed modulo 2^64, with its own order: values from 2^63 up are positive. [ops.md](ops.md) lists the operations with
 hardware.
 
+Between QuantizeLinear and DequantizeLinear, what only moves or compares codes of one scale does the same to the
+numbers behind them, and needs no whole numbers: pools of maxima, nearest Resize, Pad, Tile, Expand, DepthToSpace,
+Gather, Slice, Split, Transpose, Concat, Max, Min, Where, ReduceMax, ArgMax and their relatives.
+
 Models of scikit-learn, as skl2onnx writes them: Scaler, Normalizer, Binarizer, LinearRegressor, LinearClassifier,
 ArrayFeatureExtractor and ZipMap of ai.onnx.ml. ZipMap gives the array of probabilities, a column a class; labels that
 are texts are their places in the list, which lathe inspect prints. Trees, support vector machines and encoders of

@@ -201,29 +201,3 @@ func (c *call) decoded(i int, s *coding.Scheme) *value {
 	}
 	return out
 }
-
-// keepers move codes and leave their values alone: between quantization and dequantization they stand on integers.
-var keepers = [...]string{"MaxPool", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Slice",
-	"GlobalMaxPool"}
-
-// onCodes lets an operation that keeps codes run on the values that they stand for; what it gives is called behind it.
-func (c *call) onCodes() (done func()) {
-	none := func() {}
-	if len(c.in) == 0 || c.in[0] == nil || c.in[0].quant == nil {
-		return none
-	}
-	for _, k := range keepers {
-		if c.n.op == k && c.n.domain == "" {
-			v := *c.in[0]
-			s, dtype := v.quant, v.dtype
-			v.dtype, v.quant = 1, nil
-			c.in[0] = &v
-			return func() {
-				if out := c.fr.values[c.n.out[0]]; c.err == nil && out.node != nil {
-					out.dtype, out.quant = dtype, s
-				}
-			}
-		}
-	}
-	return none
-}
