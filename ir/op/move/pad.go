@@ -29,7 +29,7 @@ type PadAttrs struct {
 
 // Pad puts a constant before and behind one axis, or every element of it.
 //
-// The format must hold the constant exactly: a rounded one would not be what the model says.
+// The format must hold the constant, up to its rounding to float32: another one would not be what the model says.
 var Pad = &ir.Op{
 	Name: "pad", Doc: "a constant before and behind an axis, or each element of it", Attrs: PadAttrs{},
 	Arity: [2]int{1, 1},
@@ -82,7 +82,7 @@ var Pad = &ir.Op{
 		if err := column.OneFormat(n); err != nil {
 			return err
 		}
-		if a := n.Attrs.(*PadAttrs); n.Type.Format.Decode(padCode(n)).Cmp(format.FromFloat32(a.Value)) != 0 {
+		if a := n.Attrs.(*PadAttrs); n.Type.Format.Decode(padCode(n)).Float32() != a.Value {
 			return fmt.Errorf("%s has no code for %g, which pads %s", n.Type.Format, a.Value,
 				ir.ShapeString(n.Args[0].Type.Shape))
 		}
@@ -138,7 +138,7 @@ func genPad(r *rand.Rand, o *ir.Op) *ir.Graph {
 	a := &PadAttrs{Axis: r.IntN(len(x.Type.Shape)), Before: r.IntN(4), After: r.IntN(4),
 		Each: draw.Chance(r, 25)}
 	value := x.Type.Format.Decode(draw.Codes(r, x.Type.Format, 1)[0])
-	if v := float32(value.Float64()); format.FromFloat32(v).Cmp(value) == 0 {
+	if v := value.Float32(); x.Type.Format.Decode(x.Type.Format.CodeSet().Encode(format.FromFloat32(v))).Cmp(value) == 0 {
 		a.Value = v
 	} else { // a code of many bits
 		x.Type.Format = draw.Fixed(r, 16)
