@@ -29,8 +29,9 @@ type call struct {
 	args    []string
 	place   build.Place
 	inplace bool
-	views   bool // the results share memory with the first argument
-	done    int  // results that are defined
+	views   bool   // the results share memory with the first argument
+	write   writer // of views, see value
+	done    int    // results that are defined
 	err     *diag.Error
 }
 

@@ -98,7 +98,7 @@ func (c *call) agree(name string, m *meta, n *ir.Node, typ ir.DType) {
 }
 
 // remember says which memory a result shares: that of the first argument for views and for operations in place, which
-// change it. Names of the older contents then have none that a graph could give.
+// change it and what it is a view of. Other names of the older contents then have none that a graph could give.
 func (c *call) remember(v *value) {
 	if !c.views && !c.inplace || len(c.n.in) == 0 {
 		return
@@ -110,21 +110,47 @@ func (c *call) remember(v *value) {
 	first := c.values[names[0]]
 	v.memory, v.version = first.memory, first.version
 	if !c.inplace {
+		v.base, v.write = names[0], c.write
 		return
 	}
-	if first.spec != nil && first.spec.kind != "user_input" {
-		c.fail(diag.InPlaceMutation, "changes %s, a part of the model, in place", source.Quote(names[0])).
-			Hint = "call model.eval() before torch.export"
-		return
-	}
+	was := first.memory.version
 	first.memory.version++
 	first.memory.by = c.place.Name
-	v.version = first.memory.version
+	v.version, v.base, v.write = first.memory.version, names[0], sameElements
+	c.contents(names[0], v.node, was)
 }
+
+// contents makes n, which an operation in place gives, what a name stands for, and what that is a view of. Names of the
+// version before last are behind already, and stay so.
+func (c *call) contents(name string, n *ir.Node, was int) {
+	v := c.values[name]
+	if v.spec != nil && v.spec.kind != "user_input" {
+		c.fail(diag.InPlaceMutation, "changes %s, a part of the model, in place", source.Quote(name)).
+			Hint = "call model.eval() before torch.export"
+	}
+	if c.err != nil || n == nil || v.version != was {
+		return
+	}
+	if v.node, v.version = n, v.memory.version; v.write == nil {
+		return
+	}
+	base := c.values[v.base]
+	if base.version != was {
+		return
+	}
+	whole := v.write(c, base.node, n)
+	if c.err != nil { // the base stays as it was, and is behind: an error where something reads it
+		c.err = nil
+		return
+	}
+	c.contents(v.base, whole, was)
+}
+
+func sameElements(_ *call, _, view *ir.Node) *ir.Node { return view }
 
 // same passes the first argument on, which the operation does not change.
 func (c *call) same(n *ir.Node) {
-	c.views = true
+	c.views, c.write = true, sameElements
 	c.result(n)
 }
 

@@ -68,8 +68,8 @@ func (im *importer) end() (e ending, live []bool) {
 func (im *importer) live(roots []int, made map[string]int, all bool) []bool {
 	last := slices.Max(append([]int{-1}, roots...))
 	for i := range im.graph.nodes {
-		target, _, _ := strings.Cut(im.graph.nodes[i].target, ".default")
-		if all || i < last && strings.HasSuffix(target, "_") {
+		name := plainName(im.graph.nodes[i].target)
+		if all || i < last && strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__") {
 			roots = append(roots, i)
 		}
 	}

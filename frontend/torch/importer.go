@@ -48,7 +48,13 @@ type value struct {
 	// memory is shared by all views of a tensor; version is that of the memory when the value was made.
 	memory  *memory
 	version int
+	// base is the name of the tensor that this one is a view of, and write makes the contents of that tensor from its
+	// older ones and from those of the view; nil where the view is of another kind, or the value none.
+	base  string
+	write writer
 }
+
+type writer func(c *call, base, view *ir.Node) *ir.Node
 
 // memory counts the changes of a tensor in place.
 type memory struct {

@@ -18,7 +18,8 @@ import (
 // tables lists the operations, by what they do.
 func tables() [][]row {
 	return [][]row{layers(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
-		images(), orders(), recurrences(), quantizations()}
+		images(), orders(), recurrences(), quantizations(),
+		writes()}
 }
 
 // layers lists the operations with weights, the norms and the pools.

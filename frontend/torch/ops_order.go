@@ -122,6 +122,9 @@ func convertIndexPut(c *call) {
 	if c.err != nil {
 		return
 	}
+	if len(axes) == 1 && c.putAlong(x, values, axes[0], index[0]) {
+		return
+	}
 	if axes[len(axes)-1] != len(axes)-1 {
 		c.fail(diag.UnsupportedForm, "writes at positions along axes that are not the first; those are supported")
 		return

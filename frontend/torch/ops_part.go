@@ -49,18 +49,29 @@ func bound(i int64, n int) int {
 	return int(min(max(i, 0), int64(n)))
 }
 
+// stretch reads which indices of an axis of a size a slice takes: first, first+step, ... below last.
+func (c *call) stretch(size int) (first, last, step int) {
+	first, last = bound(c.int("start", 0), size), bound(c.int("end", maxSize), size)
+	by := c.int("step", 1)
+	if c.err == nil && by < 1 {
+		c.fail(diag.BadAttribute, "step is %d; it must be positive", by)
+	}
+	return first, last, int(min(by, int64(max(size, 1))))
+}
+
 func convertSlice(c *call) {
 	x, axis, size := c.axisOf("dim", 0)
-	from, to := bound(c.int("start", 0), size), bound(c.int("end", maxSize), size)
-	step := c.int("step", 1)
-	if c.err == nil && step < 1 {
-		c.fail(diag.BadAttribute, "step is %d; it must be positive", step)
+	if first, last, step := c.stretch(size); c.err == nil {
+		c.part(x, axis, first, (max(last-first, 0)+step-1)/step, step)
 	}
-	if c.err != nil {
-		return
+}
+
+// part makes a slice the result, a view.
+func (c *call) part(x *ir.Node, axis, first, count, step int) {
+	c.write = func(c *call, base, view *ir.Node) *ir.Node {
+		return c.overwritten("base", base, view, axis, first, step)
 	}
-	step = min(step, int64(max(size, 1)))
-	c.moved(c.slice("", x, axis, from, (max(to-from, 0)+int(step)-1)/int(step), int(step)))
+	c.moved(c.slice("", x, axis, first, count, step))
 }
 
 func convertNarrow(c *call) {
@@ -69,7 +80,7 @@ func convertNarrow(c *call) {
 	if c.err == nil && (count < 0 || count > int64(size-from)) {
 		c.fail(diag.BadAttribute, "takes %d elements from %d on out of %d", count, from, size)
 	}
-	c.moved(c.slice("", x, axis, from, int(count), 1))
+	c.part(x, axis, from, int(count), 1)
 }
 
 // without is a shape less one axis.
@@ -87,8 +98,8 @@ func (c *call) pick(suffix string, x *ir.Node, axis, index int) *ir.Node {
 	return c.reshape(suffix, c.slice(part, x, axis, index, 1, 1), without(x.Type.Shape, axis))
 }
 
-func convertSelect(c *call) {
-	x, axis, size := c.axisOf("dim", 0)
+// element reads an index of an axis of a size.
+func (c *call) element(size int) int {
 	i := c.int("index", 0)
 	if i < 0 {
 		i += int64(size)
@@ -96,7 +107,15 @@ func convertSelect(c *call) {
 	if c.err == nil && (i < 0 || i >= int64(size)) {
 		c.fail(diag.BadAttribute, "selects element %d of %d", c.int("index", 0), size)
 	}
-	c.moved(c.pick("", x, axis, int(i)))
+	return int(i)
+}
+
+func convertSelect(c *call) {
+	x, axis, size := c.axisOf("dim", 0)
+	if i := c.element(size); c.err == nil {
+		c.write = func(c *call, base, view *ir.Node) *ir.Node { return c.putAt("base", base, view, axis, i) }
+		c.moved(c.pick("", x, axis, i))
+	}
 }
 
 func convertUnbind(c *call) {

@@ -82,11 +82,17 @@ func (c *call) moved(n *ir.Node) {
 	c.result(n)
 }
 
+// reshaped is moved of the same elements in another shape.
+func (c *call) reshaped(n *ir.Node) {
+	c.write = func(c *call, base, view *ir.Node) *ir.Node { return c.reshape("base", view, base.Type.Shape) }
+	c.moved(n)
+}
+
 // toShape reshapes; a size of -1 takes what is left.
 func toShape(name string) func(*call) {
 	return func(c *call) {
 		x := c.tensor("self")
-		c.moved(c.reshape("", x, c.fit(x, c.ints(name))))
+		c.reshaped(c.reshape("", x, c.fit(x, c.ints(name))))
 	}
 }
 
@@ -122,7 +128,7 @@ func convertFlatten(c *call) {
 	shape := c.shape(x)
 	from, to := c.axis(c.int("start_dim", 0), len(shape)), c.axis(c.int("end_dim", -1), len(shape))
 	if c.err == nil && len(shape) == 0 {
-		c.moved(c.reshape("", x, []int{1}))
+		c.reshaped(c.reshape("", x, []int{1}))
 		return
 	}
 	if c.err == nil && from > to {
@@ -131,7 +137,7 @@ func convertFlatten(c *call) {
 	if c.err != nil {
 		return
 	}
-	c.moved(c.reshape("", x, slices.Concat(shape[:from], []int{elems(shape[from : to+1])}, shape[to+1:])))
+	c.reshaped(c.reshape("", x, slices.Concat(shape[:from], []int{elems(shape[from : to+1])}, shape[to+1:])))
 }
 
 func convertUnflatten(c *call) {
@@ -141,7 +147,7 @@ func convertUnflatten(c *call) {
 	if c.err != nil || len(shape) == 0 {
 		return
 	}
-	c.moved(c.reshape("", x, c.fit(x, slices.Concat(shape[:axis], sizes, shape[axis+1:]))))
+	c.reshaped(c.reshape("", x, c.fit(x, slices.Concat(shape[:axis], sizes, shape[axis+1:]))))
 }
 
 // convertSqueeze drops axes of size 1: all, or those given that have it.
@@ -155,14 +161,14 @@ func convertSqueeze(c *call) {
 			shape = append(shape, d)
 		}
 	}
-	c.moved(c.reshape("", x, shape))
+	c.reshaped(c.reshape("", x, shape))
 }
 
 func convertUnsqueeze(c *call) {
 	x := c.tensor("self")
 	axis := c.axis(c.int("dim", 0), len(c.shape(x))+1)
 	if c.err == nil {
-		c.moved(c.reshape("", x, slices.Insert(slices.Clone(x.Type.Shape), axis, 1)))
+		c.reshaped(c.reshape("", x, slices.Insert(slices.Clone(x.Type.Shape), axis, 1)))
 	}
 }
 
@@ -177,6 +183,11 @@ func (c *call) permuted(dims []int) {
 		(len(perm) != len(x.Type.Shape) || len(slices.Compact(sorted)) != len(perm)) {
 		c.fail(diag.BadAttribute, "%v is not a permutation of %d axes", dims, len(x.Type.Shape))
 	}
+	back := make([]int, len(perm))
+	for i, p := range perm {
+		back[min(p, len(perm)-1)] = i
+	}
+	c.write = func(c *call, _, view *ir.Node) *ir.Node { return c.turn("base", view, back) }
 	c.moved(c.turn("", x, perm))
 }
 
