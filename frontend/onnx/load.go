@@ -19,11 +19,11 @@ import (
 	"lathe/ir"
 )
 
-// The operator set versions. Up to newestOpset the node tests of the ONNX project have been run; newer ones are read as
+// The operator set versions. Up to NewestOpset the node tests of the ONNX project have been run; newer ones are read as
 // if they were that one, with a note.
 const (
-	oldestOpset = 7
-	newestOpset = 27
+	OldestOpset = 7
+	NewestOpset = 27
 )
 
 // Sniff says that data may be an ONNX model: a message that begins with ir_version or another small field of
@@ -107,8 +107,8 @@ func (m *model) check() error {
 	switch {
 	case m.graph == nil:
 		return diag.New(diag.NoOutputs, "", "holds no graph: it is not an ONNX model, or a truncated one")
-	case m.opset < oldestOpset:
-		return diag.New(diag.OpsetVersion, "", "uses operator set %d; %d and newer are supported", m.opset, oldestOpset).
+	case m.opset < OldestOpset:
+		return diag.New(diag.OpsetVersion, "", "uses operator set %d; %d and newer are supported", m.opset, OldestOpset).
 			WithHint("export it with opset_version=18")
 	case len(m.graph.outputs) == 0:
 		return diag.New(diag.NoOutputs, "", "has no outputs")

@@ -14,9 +14,9 @@ import (
 func (im *importer) origin(fr *frame, o *ir.Origin) {
 	o.Format, o.Producer = "ONNX", strings.TrimSpace(im.model.producer+" "+im.model.version)
 	o.Dangling = nil // of the nodes of the file
-	if im.model.opset > newestOpset {
+	if im.model.opset > NewestOpset {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("operator set %d is newer than %d, up to which operations are tested",
-			im.model.opset, newestOpset))
+			im.model.opset, NewestOpset))
 	}
 	im.warnDynamic(fr, o)
 	seen := map[string]bool{}

@@ -35,7 +35,7 @@ func TestOrigin(t *testing.T) {
 
 // TestNewOpset: operator sets newer than the tested ones are read, with a warning.
 func TestNewOpset(t *testing.T) {
-	for opset, want := range map[int64]int{newestOpset: 0, newestOpset + 1: 1} {
+	for opset, want := range map[int64]int{NewestOpset: 0, NewestOpset + 1: 1} {
 		g, err := Parse("m.onnx", single(opset, vi("x", 2), nd("Relu", "x", "y")).bytes(), source.Options{})
 		if err != nil || len(g.Origin.Warnings) != want {
 			t.Errorf("operator set %d: %v, %v", opset, g, err)

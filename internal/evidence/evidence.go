@@ -78,6 +78,7 @@ type Evidence struct {
 	Uses   []Use
 	Clocks []Clock
 	Areas  []Area
+	Nodes  []Nodes
 }
 
 // The files of a folder of evidence.
@@ -88,6 +89,7 @@ const (
 	usesFile   = "uses.jsonl"
 	clocksFile = "timing.jsonl"
 	areasFile  = "area.jsonl"
+	nodesFile  = "onnx.jsonl"
 )
 
 // Read reads a folder. Errors are those of the files and of their JSON.
@@ -112,7 +114,10 @@ func Read(dir string) (*Evidence, error) {
 	if e.Clocks, err = lines[Clock](dir, clocksFile); err != nil {
 		return nil, err
 	}
-	e.Areas, err = lines[Area](dir, areasFile)
+	if e.Areas, err = lines[Area](dir, areasFile); err != nil {
+		return nil, err
+	}
+	e.Nodes, err = lines[Nodes](dir, nodesFile)
 	return e, err
 }
 
@@ -158,7 +163,8 @@ func (e *Evidence) Write(dir string) error {
 func (e *Evidence) texts() map[string]string {
 	sweep, _ := json.MarshalIndent(e.Sweep, "", " ") // strings alone, which have no errors
 	return map[string]string{sweepFile: string(sweep) + "\n", edgesFile: text(e.Edges), proofsFile: text(e.Proofs),
-		usesFile: text(e.Uses), clocksFile: text(e.Clocks), areasFile: text(e.Areas)}
+		usesFile: text(e.Uses), clocksFile: text(e.Clocks), areasFile: text(e.Areas),
+		nodesFile: text(e.Nodes)}
 }
 
 func text[T any](list []T) string {

@@ -70,6 +70,9 @@ func reprint(context.Context, *flags, []string, func(string)) error {
 	if err := saveAreas(e); err != nil {
 		return err
 	}
+	if err := saveNodes(e); err != nil {
+		return err
+	}
 	return saveClocks(e, models)
 }
 

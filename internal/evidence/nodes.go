@@ -1,18 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build long
-
-package onnx
+package evidence
 
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
+
+	"lathe/frontend/onnx"
 )
 
-// limits are what the operations do not do, for docs/onnx.md; those that are not listed have none.
-var limits = [...]struct{ ops, text string }{
+// Nodes are the node tests of the ONNX project about an operation, or those left out for a reason.
+type Nodes struct {
+	Op    string `json:"op,omitempty"`
+	Apart string `json:"apart,omitempty"`
+	Tests int    `json:"tests"`
+	// Faults are those of the tests that fail.
+	Faults []Fault `json:"faults,omitempty"`
+}
+
+// Fault is why a node test fails.
+type Fault struct {
+	Test string `json:"test"`
+	Why  string `json:"why"`
+}
+
+// Passed is how many tests do not fail.
+func (n Nodes) Passed() int { return n.Tests - len(n.Faults) }
+
+// NodeTotals counts the tests in scope, and those of them that pass.
+func (e *Evidence) NodeTotals() (passed, tests int) {
+	for _, n := range e.Nodes {
+		if n.Apart == "" {
+			passed, tests = passed+n.Passed(), tests+n.Tests
+		}
+	}
+	return passed, tests
+}
+
+// NodesPage is docs/onnx.md.
+func (e *Evidence) NodesPage() string {
+	var b strings.Builder
+	passed, tests := e.NodeTotals()
+	fmt.Fprintf(&b, nodesHead, passed, tests, 100*float64(passed)/float64(tests), onnx.NodeRel, onnx.NodeAbs,
+		onnx.HalfRel, onnx.HalfAbs, onnx.OldestOpset, onnx.NewestOpset)
+	listed := onnx.NodeOps()
+	slices.Sort(listed)
+	per := map[string]string{}
+	other := Nodes{}
+	var apart strings.Builder
+	for _, n := range e.Nodes {
+		switch {
+		case n.Apart != "":
+			fmt.Fprintf(&apart, "| %s | %d |\n", n.Apart, n.Tests)
+		case slices.Contains(listed, n.Op):
+			per[n.Op] = fmt.Sprintf("%d of %d", n.Passed(), n.Tests)
+		default:
+			other.Tests += n.Tests
+			other.Faults = append(other.Faults, n.Faults...)
+		}
+	}
+	for _, op := range slices.Compact(listed) {
+		fmt.Fprintf(&b, "| %s | %d to %d | %s | %s |\n", op, nodeOpset(op), onnx.NewestOpset, nodeLimit(op), per[op])
+	}
+	fmt.Fprintf(&b, "\nTests of operations that are not listed, written out as listed ones: %d of %d.\n", other.Passed(),
+		other.Tests)
+	b.WriteString("\n## Tests that fail\n\n" + e.nodeFaults())
+	b.WriteString("\n## Tests that are left out\n\n| why | tests |\n|---|--:|\n" + apart.String())
+	return b.String()
+}
+
+// nodeFaults are all faults, by test.
+func (e *Evidence) nodeFaults() string {
+	var faults []string
+	for _, n := range e.Nodes {
+		for _, f := range n.Faults {
+			faults = append(faults, fmt.Sprintf("- %s: %s\n", f.Test, f.Why))
+		}
+	}
+	slices.Sort(faults)
+	return strings.Join(faults, "")
+}
+
+func nodeLimit(name string) string {
+	for _, l := range nodeLimits {
+		if slices.Contains(strings.Fields(l.ops), name) {
+			return l.text
+		}
+	}
+	return ""
+}
+
+func nodeOpset(name string) int {
+	for _, s := range nodeSince {
+		if slices.Contains(strings.Fields(s.ops), name) {
+			return s.opset
+		}
+	}
+	return onnx.OldestOpset
+}
+
+// nodeLimits are what the operations do not do, for docs/onnx.md; those that are not listed have none.
+var nodeLimits = [...]struct{ ops, text string }{
 	{"ArgMax ArgMin", "the first place of equal values, or the last"},
 	{"AveragePool", "1 to 3 spatial axes; no window in the padding alone"},
 	{"MaxPool", "1 to 3 spatial axes; no window in the padding alone; no Indices"},
@@ -46,8 +135,8 @@ var limits = [...]struct{ ops, text string }{
 	{"Trilu", "diagonal constant"},
 }
 
-// since are the operator sets that brought operations, where these are newer than 7.
-var since = [...]struct {
+// nodeSince are the operator sets that brought operations, where these are newer than 7.
+var nodeSince = [...]struct {
 	opset int
 	ops   string
 }{
@@ -65,19 +154,17 @@ var since = [...]struct {
 	{24, "Swish"},
 }
 
-const nodePageCommand = "go test -count=1 -timeout 1h -tags long -run '^TestNodeTests$' ./frontend/onnx"
-
-const nodePageHead = `# ONNX: operations and node tests
+const nodesHead = `# ONNX: operations and node tests
 
 Written by
 
-    %s -args -update
+    scripts/measure onnx
 
 which runs the node tests of the ONNX project (package onnx 1.22.0) through the importer, on the reference and on PJRT:
 **%d of %d pass (%.1f %%)**. The tolerances are %g relative and %g absolute for float32, %g and %g for half
 floats; integers and booleans must be equal. These tests pass parameters of operations (axes, shapes, weights) as graph
 inputs; those that must be constant become initializers. A test whose name ends in _expanded spells the operation out
-in others and counts for that operation.
+in others and counts for that operation. The counts are lines of [evidence](evidence).
 
 Lathe reads operator sets %d to %d, and newer ones with a warning. Beyond the operations below, it inlines model
 functions, with attributes by reference, and reads the operations that runtimes and QONNX add to quantized models
@@ -101,89 +188,3 @@ texts are refused.
 | operation | opsets | limits | node tests |
 |---|---|---|---|
 `
-
-// nodePage is docs/onnx.md.
-func nodePage(cases []*nodeCase) string {
-	passed, total := 0, 0
-	per, apart := map[string][2]int{}, map[string]int{}
-	var faults []string
-	for _, c := range cases {
-		if c.apart != "" {
-			apart[c.apart]++
-			continue
-		}
-		n := per[c.op]
-		total++
-		if n[1]++; c.fault == "" {
-			passed++
-			n[0]++
-		} else {
-			faults = append(faults, fmt.Sprintf("- %s: %s\n", c.name, c.reason()))
-		}
-		per[c.op] = n
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, nodePageHead, nodePageCommand, passed, total, 100*float64(passed)/float64(total), nodeRel, nodeAbs,
-		halfRel, halfAbs, oldestOpset, newestOpset)
-	names := scopeOps()
-	sort.Strings(names)
-	for _, name := range slices.Compact(names) {
-		tests := ""
-		if n := per[name]; n[1] > 0 {
-			tests = fmt.Sprintf("%d of %d", n[0], n[1])
-		}
-		delete(per, name)
-		fmt.Fprintf(&b, "| %s | %d to %d | %s | %s |\n", name, sinceOf(name), newestOpset, limitOf(name), tests)
-	}
-	composite := [2]int{}
-	for _, n := range per {
-		composite[0], composite[1] = composite[0]+n[0], composite[1]+n[1]
-	}
-	fmt.Fprintf(&b, "\nTests of operations that are not listed, written out as listed ones: %d of %d.\n", composite[0],
-		composite[1])
-	b.WriteString("\n## Tests that fail\n\n" + strings.Join(faults, ""))
-	b.WriteString("\n## Tests that are left out\n\n| why | tests |\n|---|--:|\n")
-	var why []string
-	for w := range apart {
-		why = append(why, w)
-	}
-	sort.Strings(why)
-	for _, w := range why {
-		fmt.Fprintf(&b, "| %s | %d |\n", w, apart[w])
-	}
-	return b.String()
-}
-
-// reason is why a test fails, without the place.
-func (c *nodeCase) reason() string {
-	text := c.fault
-	if strings.HasPrefix(c.name, "resize_") && strings.Contains(c.name, "_scales_") &&
-		strings.HasSuffix(c.name, "_align_corners") {
-		return "scales that give no whole size: with align_corners the size counts here, the product there"
-	}
-	if _, after, ok := strings.Cut(text, "L0"); ok && len(after) > 4 && after[2] != ' ' {
-		if _, msg, ok := strings.Cut(after, ": "); ok {
-			text = msg
-		}
-	}
-	text, _, _ = strings.Cut(text, "   hint")
-	return text
-}
-
-func limitOf(name string) string {
-	for _, l := range limits {
-		if slices.Contains(strings.Fields(l.ops), name) {
-			return l.text
-		}
-	}
-	return ""
-}
-
-func sinceOf(name string) int {
-	for _, s := range since {
-		if slices.Contains(strings.Fields(s.ops), name) {
-			return s.opset
-		}
-	}
-	return oldestOpset
-}
