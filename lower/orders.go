@@ -9,6 +9,8 @@ import (
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
 var Orders = []pass.Order{
 	pass.First("compute_constants", "ids_to_values", "masks and positions are found among computed constants"),
+	pass.First("compute_constants", "constant_index", "positions that nodes compute must be seen as constants"),
+	pass.First("constant_index", "refuse_whole", "a lookup at constant positions has hardware as moves"),
 	pass.First("refuse_values", "refuse_whole", "errors name the nodes of the model"),
 	pass.First("refuse_whole", "ids_to_values", "a graph that is refused need not be sound behind it"),
 	pass.First("ids_to_values", "refuse_padding", "inputs then say which ids they are without"),

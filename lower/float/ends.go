@@ -11,6 +11,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/op/norm"
+	"lathe/lower/float/simplify"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
@@ -92,6 +93,9 @@ func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		if err := Constants.Run(s, c); err != nil {
 			return nil, err
 		}
+	}
+	if err := simplify.Places(c); err != nil {
+		return nil, err
 	}
 	if err := toValues(s, c); err != nil {
 		return nil, err

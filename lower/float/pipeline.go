@@ -24,6 +24,8 @@ var Constants = pass.New("compute_constants", "computes nodes whose arguments ar
 // Admission makes an imported graph one that quantization takes, or refuses it.
 var Admission = pass.Pipeline[*State]{
 	Constants,
+	pass.New("constant_index", "lookups of values at constant positions become slices, stretches and concats", pass.Exact,
+		0, only(simplify.Places)),
 	pass.New("refuse_values", "names all weights and factors that depend on inputs", pass.Annotate, 0, only(refuseValues)),
 	pass.New("refuse_whole", "names all operations without hardware, where whole numbers are computed with",
 		pass.Annotate, 0, only(refuseWhole)),
