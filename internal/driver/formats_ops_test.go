@@ -13,6 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/internal/driver"
+	"lathe/internal/driver/proof"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/lower/plan"
@@ -26,11 +27,11 @@ var opsRefused = append([]diag.Code{"L0407", "L0310", "L0410"}, tooWide...)
 // graphs have, side by side, in make test a few of them.
 func TestOperationsInFormats(t *testing.T) {
 	e := withKernels(t, engines(t))
-	data, _ := formatLists()
+	data, _ := proof.FormatLists()
 	for _, f := range tools.Few(1, data) {
 		t.Run(f, func(t *testing.T) {
 			t.Parallel()
-			q := operations(t, formats{data: f, weight: "fixed(8)"})
+			q := operations(t, proof.Formats{Data: f, Weight: "fixed(8)"})
 			hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
 			if err != nil {
 				t.Fatal(err)
@@ -55,9 +56,9 @@ func TestOperationsInFormats(t *testing.T) {
 }
 
 // operations quantizes one graph of each operation under the plan, and puts those that hardware takes side by side.
-func operations(t *testing.T, f formats) *driver.Quantized {
+func operations(t *testing.T, f proof.Formats) *driver.Quantized {
 	t.Helper()
-	plan, err := plan.Parse("plan", []byte(f.plan()))
+	plan, err := f.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +82,11 @@ func operations(t *testing.T, f formats) *driver.Quantized {
 		case err == nil:
 			taken = append(taken, g)
 		case !slices.Contains(opsRefused, diag.CodeOf(err)):
-			t.Errorf("%s, data %s: %v", o.Name, f.data, err)
+			t.Errorf("%s, data %s: %v", o.Name, f.Data, err)
 		}
 	}
 	if len(taken) < 8 {
-		t.Fatalf("%s is taken by %d operations only", f.data, len(taken))
+		t.Fatalf("%s is taken by %d operations only", f.Data, len(taken))
 	}
 	all := difftest.Merge(fmt.Sprint(len(taken), "_operations"), taken)
 	q, err := driver.Source{}.QuantizeUnder(t.Context(), all, plan)

@@ -3,45 +3,18 @@
 package driver_test
 
 import (
-	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"lathe/emit/cuda"
-	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/driver/proof"
 	"lathe/internal/tools"
-	"lathe/ir"
-	"lathe/lower"
-	"lathe/lower/kernels"
-	"lathe/lower/plan"
-	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
-
-// job compiles an example under the plan and reads its samples.
-func (f formats) job(ctx context.Context, model string) (*driver.Job, error) {
-	plan, err := plan.Parse("plan", []byte(f.plan()))
-	if err != nil {
-		return nil, err
-	}
-	dir := examples + model + "/"
-	s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz"}
-	g, err := s.Import()
-	if err != nil {
-		return nil, err
-	}
-	q, err := s.QuantizeUnder(ctx, g, plan)
-	if err != nil {
-		return nil, err
-	}
-	j, _, err := jobOf(ctx, q, dir)
-	return j, err
-}
 
 // withKernels adds the kernels of a graph, on the emulated device, to e.
 func withKernels(t testing.TB, e driver.Engines) driver.Engines {
@@ -51,23 +24,7 @@ func withKernels(t testing.TB, e driver.Engines) driver.Engines {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.CUDA = func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := lower.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
-		if err != nil {
-			return nil, err
-		}
-		d, err := cuda.Emit(g, cuda.Options{})
-		if err != nil {
-			return nil, err
-		}
-		binaries, err := driver.CompileCUDA(ctx, compiler, d, nil, nil)
-		if err != nil {
-			return nil, err
-		}
-		device := gpu.Emulated(gpu.EmulatedOptions{})
-		defer device.Close()
-		return golden.RunCUDA(ctx, device, d, driver.ProgramOf(d, binaries), samples, false, nil)
-	}
+	e.CUDA = proof.Emulated(compiler)
 	return e
 }
 
@@ -77,7 +34,7 @@ const drawn = 40
 // TestDrawnFormats compares all engines on networks whose weights and data have formats that are drawn alone.
 func TestDrawnFormats(t *testing.T) {
 	e := withKernels(t, engines(t))
-	data, weights := formatLists()
+	data, weights := proof.FormatLists()
 	seeds := make([]int, drawn)
 	for i := range seeds {
 		seeds[i] = i
@@ -86,13 +43,13 @@ func TestDrawnFormats(t *testing.T) {
 		r := rand.New(rand.NewPCG(71, uint64(i)))
 		model := []string{"digits-mlp", "digits-mlp", "digits-cnn"}[i%3]
 		f, j := drawFormats(t, r, model, data, weights)
-		t.Run(model+"/"+f.data+"/"+f.weight, func(t *testing.T) {
+		t.Run(model+"/"+f.Data+"/"+f.Weight, func(t *testing.T) {
 			t.Parallel()
 			random, err := driver.RandomSamples(j.HW.Scheduled, 24, uint64(i))
 			if err != nil {
 				t.Fatal(err)
 			}
-			j.Samples = append(j.Samples[:8], random...)
+			j.Samples, j.Stalls, j.Seeds = append(j.Samples[:8], random...), 30, []uint64{1}
 			check, err := e.Verify(t.Context(), *j)
 			if err != nil {
 				t.Fatal(err)
@@ -111,11 +68,11 @@ func TestDrawnFormats(t *testing.T) {
 var tooWide = []diag.Code{"L0311", "L0317", "L0406", "L0450"}
 
 // drawFormats draws formats until both are taken.
-func drawFormats(t *testing.T, r *rand.Rand, model string, data, weights []string) (formats, *driver.Job) {
+func drawFormats(t *testing.T, r *rand.Rand, model string, data, weights []string) (proof.Formats, *driver.Job) {
 	t.Helper()
 	for range 10 {
-		f := formats{data: data[r.IntN(len(data))], weight: weights[r.IntN(len(weights))]}
-		j, err := f.job(t.Context(), model)
+		f := proof.Formats{Data: data[r.IntN(len(data))], Weight: weights[r.IntN(len(weights))]}
+		j, err := f.Job(t.Context(), examples, model)
 		if err == nil {
 			_, err = cuda.Emit(j.HW.Graph, cuda.Options{}) // StableHLO has sums of up to 64 bits
 		}
@@ -123,10 +80,10 @@ func drawFormats(t *testing.T, r *rand.Rand, model string, data, weights []strin
 			return f, j
 		}
 		if !slices.Contains(tooWide, diag.CodeOf(err)) {
-			t.Fatalf("%s, data %s, weights %s: %v", model, f.data, f.weight, err)
+			t.Fatalf("%s, data %s, weights %s: %v", model, f.Data, f.Weight, err)
 		}
-		t.Logf("%s, data %s, weights %s: %v", model, f.data, f.weight, err)
+		t.Logf("%s, data %s, weights %s: %v", model, f.Data, f.Weight, err)
 	}
 	t.Fatal("ten draws in a row are refused")
-	return formats{}, nil
+	return proof.Formats{}, nil
 }

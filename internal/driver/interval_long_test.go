@@ -10,10 +10,14 @@ import (
 	"testing"
 
 	"lathe/internal/driver"
+	"lathe/internal/driver/proof"
 	"lathe/ir/unit"
 	"lathe/lower/schedule/tokens"
 	"lathe/sim"
 )
+
+// quietSamples are those of a run without stalls.
+const quietSamples = 16
 
 // TestManyIntervals is TestIntervals of 220 branching networks and 30 recurrent ones.
 func TestManyIntervals(t *testing.T) { compareIntervals(t, 220, 10) }
@@ -21,7 +25,7 @@ func TestManyIntervals(t *testing.T) { compareIntervals(t, 220, 10) }
 // TestExampleIntervals: every example under every plan takes the cycles a sample that reports promise. Designs that are
 // equal but for names are simulated once.
 func TestExampleIntervals(t *testing.T) {
-	models, err := inHardware("model.onnx")
+	models, err := proof.InHardware(examples, "model.onnx")
 	plans, planErr := filepath.Glob(examples + "plans/*.toml")
 	if err != nil || planErr != nil || len(models) < 9 || len(plans) < 16 {
 		t.Fatalf("%d examples, %d plans, %v, %v", len(models), len(plans), err, planErr)

@@ -7,11 +7,13 @@ package driver_test
 import (
 	"path/filepath"
 	"testing"
+
+	"lathe/internal/driver/proof"
 )
 
 // TestAllPaces is TestPaces and TestBeats of every example under four plans.
 func TestAllPaces(t *testing.T) {
-	models, err := inHardware("model.onnx")
+	models, err := proof.InHardware(examples, "model.onnx")
 	if err != nil || len(models) < 9 {
 		t.Fatalf("%d examples, %v", len(models), err)
 	}

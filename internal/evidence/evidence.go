@@ -72,24 +72,26 @@ type Sweep struct {
 
 // Evidence is all that is kept.
 type Evidence struct {
-	Sweep  Sweep
-	Edges  []circuit.Edge // the oldest first
-	Proofs []Proof
-	Uses   []Use
-	Clocks []Clock
-	Areas  []Area
-	Nodes  []Nodes
+	Sweep   Sweep
+	Edges   []circuit.Edge // the oldest first
+	Proofs  []Proof
+	Uses    []Use
+	Clocks  []Clock
+	Areas   []Area
+	Nodes   []Nodes
+	Formats []Format
 }
 
 // The files of a folder of evidence.
 const (
-	sweepFile  = "sweep.json"
-	edgesFile  = "edges.jsonl"
-	proofsFile = "circuits.jsonl"
-	usesFile   = "uses.jsonl"
-	clocksFile = "timing.jsonl"
-	areasFile  = "area.jsonl"
-	nodesFile  = "onnx.jsonl"
+	sweepFile   = "sweep.json"
+	edgesFile   = "edges.jsonl"
+	proofsFile  = "circuits.jsonl"
+	usesFile    = "uses.jsonl"
+	clocksFile  = "timing.jsonl"
+	areasFile   = "area.jsonl"
+	nodesFile   = "onnx.jsonl"
+	formatsFile = "formats.jsonl"
 )
 
 // Read reads a folder. Errors are those of the files and of their JSON.
@@ -117,7 +119,10 @@ func Read(dir string) (*Evidence, error) {
 	if e.Areas, err = lines[Area](dir, areasFile); err != nil {
 		return nil, err
 	}
-	e.Nodes, err = lines[Nodes](dir, nodesFile)
+	if e.Nodes, err = lines[Nodes](dir, nodesFile); err != nil {
+		return nil, err
+	}
+	e.Formats, err = lines[Format](dir, formatsFile)
 	return e, err
 }
 
@@ -164,7 +169,7 @@ func (e *Evidence) texts() map[string]string {
 	sweep, _ := json.MarshalIndent(e.Sweep, "", " ") // strings alone, which have no errors
 	return map[string]string{sweepFile: string(sweep) + "\n", edgesFile: text(e.Edges), proofsFile: text(e.Proofs),
 		usesFile: text(e.Uses), clocksFile: text(e.Clocks), areasFile: text(e.Areas),
-		nodesFile: text(e.Nodes)}
+		nodesFile: text(e.Nodes), formatsFile: text(e.Formats)}
 }
 
 func text[T any](list []T) string {

@@ -73,6 +73,9 @@ func reprint(context.Context, *flags, []string, func(string)) error {
 	if err := saveNodes(e); err != nil {
 		return err
 	}
+	if err := saveFormats(e); err != nil {
+		return err
+	}
 	return saveClocks(e, models)
 }
 

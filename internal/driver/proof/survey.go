@@ -125,16 +125,8 @@ func jobOf(ctx context.Context, examples string, u evidence.Use) (*driver.Job, e
 	if err != nil {
 		return nil, err
 	}
-	hw, err := q.Emit(ctx, verilog.Options{Version: "test"})
+	j, in, err := stored(ctx, q, dir)
 	if err != nil {
-		return nil, err
-	}
-	in, err := npz.Read(dir + "inputs.npz")
-	if err != nil {
-		return nil, err
-	}
-	j := &driver.Job{HW: hw}
-	if j.Samples, _, err = driver.Samples(hw.Scheduled, in); err != nil {
 		return nil, err
 	}
 	if j.Floats, _, err = driver.Samples(g, in); err != nil {
@@ -142,6 +134,21 @@ func jobOf(ctx context.Context, examples string, u evidence.Use) (*driver.Job, e
 	}
 	j.Labels, err = driver.Labels(dir + "labels.npy")
 	return j, err
+}
+
+// stored is the hardware of a quantized model with the samples of inputs.npz in a folder, and that file.
+func stored(ctx context.Context, q *driver.Quantized, dir string) (*driver.Job, *npz.File, error) {
+	hw, err := q.Emit(ctx, verilog.Options{Version: "test"})
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := npz.Read(dir + "inputs.npz")
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &driver.Job{HW: hw}
+	j.Samples, _, err = driver.Samples(hw.Scheduled, in)
+	return j, in, err
 }
 
 // Survey compiles all uses; say, if not nil, hears of each.
