@@ -346,3 +346,28 @@ func inTokens(v value, m format.MXInt) value {
 	}
 	return out
 }
+
+// slowFormula is what the texts mean that random graphs draw from.
+func slowFormula(text string, x *big.Rat) *big.Rat {
+	one, negative := integer(1), x.Sign() < 0
+	switch text {
+	case "where(x > 0, x, x*0.125)":
+		if negative {
+			return product(x, big.NewRat(1, 8))
+		}
+		return x
+	case "where(x >= 1, 1, where(x <= -1, -1, x))":
+		return between(minus(integer(0), one), x, one)
+	case "max(x*x - 0.5, -0.25)":
+		if y := minus(product(x, x), big.NewRat(1, 2)); y.Cmp(big.NewRat(-1, 4)) > 0 {
+			return y
+		}
+		return big.NewRat(-1, 4)
+	case "where(x != 0, floor(x*4)*0.25, 1)":
+		if x.Sign() == 0 {
+			return one
+		}
+		return ratio(new(big.Rat).SetInt(round(product(x, integer(4)), format.RoundFloor)), integer(4))
+	}
+	panic("no definition of the formula " + text)
+}

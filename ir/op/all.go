@@ -36,7 +36,7 @@ var All = [...]*ir.Op{
 	curve.Exp, curve.Log, curve.Sqrt, curve.Reciprocal, curve.Pow, curve.Erf, curve.Gelu, curve.GeluTanh, curve.Silu,
 	curve.Mish, curve.Softplus, curve.Softsign, curve.Elu, curve.Selu, curve.Celu,
 	curve.HardSigmoid, curve.HardSwish, curve.ThresholdedRelu, curve.Abs, curve.Sign, curve.Floor, curve.Ceil, curve.Round,
-	curve.Trunc,
+	curve.Trunc, curve.Formula,
 	window.MaxPool, window.AvgPool, window.GlobalAvgPool, reduce.Sum, reduce.Mean, reduce.Max, reduce.Min,
 	pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max,
 	move.Reshape, move.Transpose, move.Identity, pointwise.Cast,

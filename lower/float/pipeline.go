@@ -26,6 +26,13 @@ var Admission = pass.Pipeline[*State]{
 	Constants,
 	pass.New("constant_index", "lookups of values at constant positions become slices, stretches and concats", pass.Exact,
 		0, only(simplify.Places)),
+	pass.New("selections_to_tables", "functions of one value that compare and select become one function each",
+		pass.Lossy, rounding, func(_ *State, g *ir.Graph) error {
+			if refuseWhole(g) == nil { // recognizers behind find more in what is decomposed
+				return nil
+			}
+			return recognize.Formulas(g)
+		}),
 	pass.New("refuse_values", "names all weights and factors that depend on inputs", pass.Annotate, 0, only(refuseValues)),
 	pass.New("refuse_whole", "names all operations without hardware, where whole numbers are computed with",
 		pass.Annotate, 0, only(refuseWhole)),
@@ -62,6 +69,8 @@ var Pipeline = pass.Pipeline[*State]{
 	pass.New("expand", "operations without a unit become those that they consist of: batch_norm becomes scale",
 		pass.Lossy, rounding,
 		only(simplify.Composites)),
+	pass.New("functions_to_tables", "functions of one value that hold an operation without a unit become one each",
+		pass.Lossy, rounding, only(recognize.Formulas)),
 	pass.New("divide_to_multiply", "divisions become products with reciprocals, of constants or looked up in a table",
 		pass.Lossy, rounding, only(simplify.Divisions)),
 	pass.New("constant_to_scale", "add, sub and mul by a constant per channel become scale", pass.Lossy, rounding,
