@@ -115,6 +115,7 @@ func (e *Evidence) AreaPage(part, now string) string {
 	}
 	r, _ := e.AreaErrors(part) // a test refuses lines with errors
 	fmt.Fprintf(&b, areaTail, r.Designs, r.LUT, r.WorstLUT, r.FF, r.WorstFF, r.BRAM)
+	b.WriteString(e.sumsText())
 	text := strings.ReplaceAll(b.String(), "~", "`")
 	if _, section, found := strings.Cut(now, matrices); found {
 		text += matrices + section
@@ -170,37 +171,6 @@ exact everywhere; block RAMs differ in %d of them. ~make test~ repeats some of t
 
 The least certain are rounding and saturation (shared logic) and small ROMs. The wrapper's ports and TLAST counters (a
 few LUTs per stream) are left out. Unrolled layers are counted chain by chain.
-
-## Sums of few bits
-
-    go test -count=1 -timeout 1h -tags long -run '^TestFewBits$' -v ./sim/area
-
-counts units in the same way. 128 outputs of 256 inputs, 16 by 8 products at once, exact sums, weights outside
-(~op_linear_fed~, ~mx_linear_fed~); LUTs include shift registers and memory:
-
-| data by weights | LUT | FF | DSP |
-|---|--:|--:|--:|
-| binary by binary | 558 | 529 | 0 |
-| 2 bits by binary | 937 | 953 | 0 |
-| 4 bits by binary | 1303 | 1305 | 0 |
-| 8 bits by binary | 2035 | 2009 | 0 |
-| 8 bits by ternary | 2459 | 2113 | 0 |
-| 2 bits by 2 bits | 1091 | 1081 | 0 |
-| 4 bits by 4 bits | 2851 | 2201 | 0 |
-| 4 bits by 4 bits, ~dsp = "pack"~ | 1695 | 2412 | 32 |
-| 8 bits by 8 bits | 2627 | 3785 | 128 |
-| 8 bits by 8 bits, ~dsp = "chain"~ | 619 | 809 | 128 |
-| mxint8, its scales and window included | 3192 | 3760 | 128 |
-| mxfp4, the same | 3453 | 3016 | 0 |
-
-Packed, four products of 4 by 4 bits share a DSP. At this size and folding, 2,429 LUTs and 32 DSPs are published of
-FINN's matrix-vector unit, by Vivado; there are no published figures here for the other rows.
-Over int8, mxint8 takes 1.22 times
-the LUTs, mxfp4 1.31 times, but no DSP: where a DSP counts as 108 LUTs, a fifth of int8.
-
-A lane of a codec, with its output buffer, takes 15 LUTs to ~fixed(8)~ from 16 bits, 53 from ~dfloat(4,3)~, 65 from
-e4m3, 86 from e5m2, 111 to e4m3 and 114 to e5m2. The goal of 40 is met by ~fixed~ alone: decoders buffer 19 and 33
-bits, encoders shift all 16.
 `
 
 const ecp5Head = `# Predicted area on ECP5

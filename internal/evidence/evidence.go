@@ -80,6 +80,7 @@ type Evidence struct {
 	Areas   []Area
 	Nodes   []Nodes
 	Formats []Format
+	Sums    []Sum
 }
 
 // The files of a folder of evidence.
@@ -92,6 +93,7 @@ const (
 	areasFile   = "area.jsonl"
 	nodesFile   = "onnx.jsonl"
 	formatsFile = "formats.jsonl"
+	sumsFile    = "sums.jsonl"
 )
 
 // Read reads a folder. Errors are those of the files and of their JSON.
@@ -122,7 +124,10 @@ func Read(dir string) (*Evidence, error) {
 	if e.Nodes, err = lines[Nodes](dir, nodesFile); err != nil {
 		return nil, err
 	}
-	e.Formats, err = lines[Format](dir, formatsFile)
+	if e.Formats, err = lines[Format](dir, formatsFile); err != nil {
+		return nil, err
+	}
+	e.Sums, err = lines[Sum](dir, sumsFile)
 	return e, err
 }
 
@@ -169,7 +174,8 @@ func (e *Evidence) texts() map[string]string {
 	sweep, _ := json.MarshalIndent(e.Sweep, "", " ") // strings alone, which have no errors
 	return map[string]string{sweepFile: string(sweep) + "\n", edgesFile: text(e.Edges), proofsFile: text(e.Proofs),
 		usesFile: text(e.Uses), clocksFile: text(e.Clocks), areasFile: text(e.Areas),
-		nodesFile: text(e.Nodes), formatsFile: text(e.Formats)}
+		nodesFile: text(e.Nodes), formatsFile: text(e.Formats),
+		sumsFile: text(e.Sums)}
 }
 
 func text[T any](list []T) string {

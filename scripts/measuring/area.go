@@ -117,6 +117,13 @@ func saveAreas(e *evidence.Evidence) error {
 		}
 	}
 	e.Areas = lines
+	var units []evidence.Sum
+	for _, u := range fewBits() {
+		if s := e.Sum(u.name); s.Name != "" {
+			units = append(units, s)
+		}
+	}
+	e.Sums = units
 	now, err := os.ReadFile(areaPage)
 	if err != nil {
 		return err

@@ -34,6 +34,10 @@ func TestAreas(t *testing.T) {
 			t.Errorf("%s: LUTs are off by %.1f %% on average (%v)", part, r.LUT, err)
 		}
 	}
+	sums := func(s evidence.Sum, u few) bool { return s.Name == u.name && s.Codec == u.codec && s.LUT > 0 }
+	if !slices.EqualFunc(e.Sums, fewBits(), sums) {
+		t.Errorf("%d lines are not about the units of few bits: run `scripts/measure area-few-bits`", len(e.Sums))
+	}
 	now, err := os.ReadFile(areaPage)
 	if err != nil || e.AreaPage(target.Default, string(now)) != string(now) {
 		t.Errorf("%s is not what evidence prints (%v): run `scripts/measure print`", areaPage, err)

@@ -10,6 +10,7 @@
 //	measuring timing-modules [-run REGEXP]
 //	measuring area [-run REGEXP]
 //	measuring area-ecp5 [-run REGEXP]
+//	measuring area-few-bits [-run REGEXP]
 //	measuring onnx [-run REGEXP]
 //	measuring formats-exact [-run REGEXP]
 //
@@ -17,10 +18,10 @@
 // names, and prints docs/results.md. equal records that COMMAND has proven a module to be what it was at the last
 // sweep. timing places and routes the examples, keeps their clocks in docs/evidence, and prints docs/timing.md;
 // timing-modules does so with modules alone, whose clocks docs/timing-modules.md keeps; what -run does not match stays.
-// area and area-ecp5 have Yosys count designs, keep the counts in docs/evidence, and print docs/area.md and
-// docs/area-ecp5.md. onnx runs the node tests of operations, keeps what they say, and prints docs/onnx.md;
-// formats-exact does so with two examples in every number format and docs/formats-exact.md. print only prints all pages
-// but those of modules.
+// area, area-few-bits and area-ecp5 have Yosys count designs and units, keep the counts in docs/evidence, and print
+// docs/area.md and docs/area-ecp5.md. onnx runs the node tests of operations, keeps what they say, and prints
+// docs/onnx.md; formats-exact does so with two examples in every number format and docs/formats-exact.md. print only
+// prints all pages but those of modules.
 package main
 
 import (
@@ -72,7 +73,7 @@ type page struct {
 
 var pages = []page{{"results", "", results}, {"print", "", reprint}, {"equal", "MODULE COMMAND", equal},
 	{"timing", "", timing}, {"timing-modules", "", modules}, {"area", "", areas(areaDesigns)},
-	{"area-ecp5", "", areas(ecp5Designs)}, {"onnx", "", nodes},
+	{"area-ecp5", "", areas(ecp5Designs)}, {"area-few-bits", "", sums}, {"onnx", "", nodes},
 	{"formats-exact", "", formats}}
 
 // run returns the exit status: 0 done, 1 something is wrong, 2 wrong usage.

@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/evidence"
 	"lathe/rtl"
+	"lathe/rtl/netlist"
 	"lathe/sim/route"
 )
 
@@ -64,14 +65,26 @@ op_recur HIDDEN=16 OUT_LANES=1 STEPS=20 WEIGHTS="64x128.mem" TANH="256x32.mem" S
 mx_linear IN=64 OUT=32 RUN=64 K=16 IN_LANES=8 ROWS=4 WEIGHTS="64x256.mem" SCALES="32x16.mem" BIAS="32x16.mem"
 mx_encode IN_W=24 K=16 ROW=64`
 
-// aloneFiles are those of an emitted design of one module between registers, by name.
-func aloneFiles(line string) (map[string]string, error) {
+// instance is a module of the library with parameters.
+type instance struct {
+	module string
+	set    string         // .NAME(VALUE), ...
+	ports  []netlist.Port // with the widths that the parameters make
+	// sources are the files of the library, the order of which Yosys sees, files their texts and the images, by name.
+	sources []string
+	files   map[string]string
+}
+
+// parsed is the instance of a line: a module and parameters, as in alone.
+func parsed(line string) (*instance, error) {
 	files := map[string]string{}
 	fields := strings.Fields(line)
 	var set []rtl.Param
+	var values []string
 	for _, f := range fields[1:] {
 		name, value, _ := strings.Cut(f, "=")
 		set = append(set, rtl.Param{Name: name, Value: value})
+		values = append(values, fmt.Sprintf(".%s(%s)", name, value))
 		var words, bits int
 		if n, _ := fmt.Sscanf(value, `"%dx%d.mem"`, &words, &bits); n == 2 {
 			files[strings.Trim(value, `"`)] = rtl.RandomImage(words, bits)
@@ -81,19 +94,24 @@ func aloneFiles(line string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	var sources []string
 	for _, f := range library {
+		sources = append(sources, f.Name)
 		files[f.Name] = string(f.Data)
 	}
 	ports, err := rtl.Signature(fields[0], set)
+	return &instance{fields[0], strings.Join(values, ", "), ports, sources, files}, err
+}
+
+// aloneFiles are those of an emitted design of one module between registers, by name.
+func aloneFiles(line string) (map[string]string, error) {
+	m, err := parsed(line)
 	if err != nil {
 		return nil, err
 	}
-	var outside, inside, links, values []string
-	for _, p := range set {
-		values = append(values, fmt.Sprintf(".%s(%s)", p.Name, p.Value))
-	}
+	var outside, inside, links []string
 	clock := ""
-	for _, p := range ports {
+	for _, p := range m.ports {
 		if p.Name == "clk" || strings.HasSuffix(p.Name, "_clk") {
 			clock = cmp.Or(clock, p.Name)
 			outside = append(outside, "input wire "+p.Name)
@@ -110,10 +128,10 @@ func aloneFiles(line string) (map[string]string, error) {
 			from))
 		links = append(links, fmt.Sprintf(".%s(%s)", p.Name, inner))
 	}
-	files["alone.v"] = "module alone (" + strings.Join(outside, ", ") + ");\n" + strings.Join(inside, "") +
-		"  " + fields[0] + " #(" + strings.Join(values, ", ") + ") core (" + strings.Join(links, ", ") + ");\nendmodule\n"
-	files["design.json"] = `{"top": "alone", "core": "` + fields[0] + `", "units": []}`
-	return files, nil
+	m.files["alone.v"] = "module alone (" + strings.Join(outside, ", ") + ");\n" + strings.Join(inside, "") +
+		"  " + m.module + " #(" + m.set + ") core (" + strings.Join(links, ", ") + ");\nendmodule\n"
+	m.files["design.json"] = `{"top": "alone", "core": "` + m.module + `", "units": []}`
+	return m.files, nil
 }
 
 // modules places and routes the modules that -run matches alone, and writes the page of their clocks. The rows of the
