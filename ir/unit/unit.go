@@ -23,8 +23,9 @@ import (
 type Cache struct {
 	// Part is the FPGA for which cells are predicted, set before the first use; nil: UltraScale+.
 	Part *target.Device
-	// Forms chooses the form of the products of a node that has none yet, set before the first use; nil: the plainest.
-	Forms func(n *ir.Node) (ir.Products, error)
+	// Forms chooses the form of the products of a node that has none yet, by units of this cache, set before the first
+	// use; nil: the plainest.
+	Forms func(c *Cache, n *ir.Node) (ir.Products, error)
 
 	mu    sync.Mutex
 	known map[key][]*planned
@@ -41,6 +42,7 @@ type planned struct {
 	from *ir.Node // a copy: what the plan was made from
 
 	once sync.Once
+	as   *planned // the plan of the node with the chosen form of its products; nil: this one
 	form ir.Products
 	unit *rtl.Unit
 	err  error
@@ -108,14 +110,16 @@ func motionOf(u *rtl.Unit) (m Motion, err error) {
 func (c *Cache) plan(n *ir.Node) *planned {
 	p := c.find(n)
 	p.once.Do(func() {
-		decided := *n
 		if c.Forms != nil && n.HW.Products == (ir.Products{}) {
-			decided.HW.Products, p.err = c.Forms(n)
-			c.keep(p, keyOf(&decided)) // as which it will be asked for
+			decided := *n
+			if decided.HW.Products, p.err = c.Forms(c, n); p.err == nil && decided.HW.Products != (ir.Products{}) {
+				p.as = c.plan(&decided) // as which it was weighed, and will be asked for
+				return
+			}
 		}
-		p.form = decided.HW.Products
+		p.form = n.HW.Products
 		if n.Op.RTL != nil && p.err == nil {
-			p.unit, p.err = unitOf(&decided)
+			p.unit, p.err = unitOf(n)
 		}
 		if turns := len(n.InTurns()); turns > 1 && p.err == nil && !inSets(p.unit) {
 			p.unit, p.err = nil, n.Errorf(diag.NothingToShare,
@@ -123,6 +127,9 @@ func (c *Cache) plan(n *ir.Node) *planned {
 					"version that they can share", n.Op.Name, n.Name, turns).WithHint("take layers = \"loop\" out of the plan")
 		}
 	})
+	if p.as != nil {
+		return p.as
+	}
 	return p
 }
 
@@ -158,15 +165,6 @@ func keyOf(n *ir.Node) key {
 	k := key{n.Name, n.Op, n.HW}
 	k.hw.II, k.hw.Latency = 0, 0 // which follow from the plan
 	return k
-}
-
-// keep has p found by another key.
-func (c *Cache) keep(p *planned, k key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !slices.Contains(c.known[k], p) {
-		c.known[k] = append(c.known[k], p)
-	}
 }
 
 func (c *Cache) find(n *ir.Node) *planned {

@@ -96,7 +96,7 @@ func TestCacheForms(t *testing.T) {
 		return &rtl.Unit{}, nil
 	}}
 	asked, none := 0, errors.New("no form")
-	cache := Cache{Forms: func(n *ir.Node) (ir.Products, error) {
+	cache := Cache{Forms: func(_ *Cache, n *ir.Node) (ir.Products, error) {
 		if asked++; n.Name == "bad" {
 			return ir.Products{}, none
 		}

@@ -14,7 +14,7 @@ import (
 // Cheapest is the form of the products of n, whose lanes are decided, that costs least: what is multiplied by the sum
 // of a row in a beat, and whether weights are shifted by the whole unit. Codes of data are refused (L0308) where
 // integers cost less. Other errors are those of the RTL column.
-func Cheapest(n *ir.Node) (ir.Products, error) {
+func Cheapest(units *unit.Cache, n *ir.Node) (ir.Products, error) {
 	if n.Op.Products == nil {
 		return ir.Products{}, nil
 	}
@@ -35,7 +35,7 @@ func Cheapest(n *ir.Node) (ir.Products, error) {
 	if err != nil {
 		return plain, nil
 	}
-	return byUnit(n, plain, other)
+	return byUnit(units, n, plain, other)
 }
 
 // bySum is the first of the forms whose sum of a row costs least.
@@ -62,27 +62,27 @@ func bySum(n *ir.Node, list []ir.ProductForm) (ir.Products, error) {
 
 // byUnit is other if the unit of n exists with it and costs less than with plain. A shifter of sums takes two rows of
 // registers, so flip-flops count here, by how many the family has beside each LUT.
-func byUnit(n *ir.Node, plain, other ir.Products) (ir.Products, error) {
-	before, err := unitCost(n, plain)
+func byUnit(units *unit.Cache, n *ir.Node, plain, other ir.Products) (ir.Products, error) {
+	before, err := unitCost(units, n, plain)
 	if err != nil {
 		return plain, err
 	}
-	if after, err := unitCost(n, other); err == nil && after < before {
+	if after, err := unitCost(units, n, other); err == nil && after < before {
 		return other, nil
 	}
 	return plain, nil
 }
 
 // unitCost weighs the unit of n with a form of its products, in LUTs.
-func unitCost(n *ir.Node, p ir.Products) (int, error) {
+func unitCost(units *unit.Cache, n *ir.Node, p ir.Products) (int, error) {
 	one := *n
 	one.HW.Products = p
-	u, err := n.Op.RTL(&one)
+	one.HW.Weights, one.HW.Cache = "", "" // what lies outside costs the same either way
+	f, err := units.Facts(&one)
 	if err != nil {
 		return 0, err
 	}
 	family := n.HW.Part.Technology()
-	f, err := u.Facts(family)
 	c := f.Cost
 	return c.LUT + c.FF/family.FFs + n.HW.Part.LUTsPerDSP()*c.DSP + family.Memory.Worth*c.BRAM, err
 }

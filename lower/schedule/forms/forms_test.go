@@ -13,6 +13,7 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/sum"
+	"lathe/ir/unit"
 )
 
 // linear is a layer of 16 inputs and 4 outputs, of which 8 and 4 meet in a beat.
@@ -51,7 +52,7 @@ func TestCheapest(t *testing.T) {
 		{"a DSP takes them", linear(signed(8), signed(12), long), "", "integers"},
 	} {
 		c.n.HW.DSP = c.dsp
-		got, err := Cheapest(c.n)
+		got, err := cheapest(c.n)
 		if err != nil || got.Factors != c.want || got.Shifted {
 			t.Errorf("%s: %+v, want %q; %v", c.what, got, c.want, err)
 		}
@@ -69,10 +70,10 @@ func TestCheapestCodes(t *testing.T) {
 	}
 	weights := func(i int) int64 { return int64(i*37%255 - 127) }
 	wide := func(i int) int64 { return int64(8+i%8) << (i % 15) }
-	if form, err := Cheapest(linear(parse("e4m3"), signed(19), wide)); err != nil || form.Factors != "weights" {
+	if form, err := cheapest(linear(parse("e4m3"), signed(19), wide)); err != nil || form.Factors != "weights" {
 		t.Errorf("e4m3, of integers of 18 bits, by such integers: %+v, %v", form, err)
 	}
-	if form, err := Cheapest(linear(parse("e2m1"), signed(8), weights)); diag.CodeOf(err) != diag.OpFormats {
+	if form, err := cheapest(linear(parse("e2m1"), signed(8), weights)); diag.CodeOf(err) != diag.OpFormats {
 		t.Errorf("e2m1, of integers of 5 bits: %+v, %v", form, err)
 	}
 }
@@ -97,7 +98,7 @@ func TestCheapestOf(t *testing.T) {
 		}
 		d.Set(&n.HW, in, out, d.Streams(in, out)[0])
 		n.HW.Style = ir.StyleFold
-		best, err := Cheapest(n)
+		best, err := cheapest(n)
 		if err != nil {
 			continue // a format that the unit refuses
 		}
@@ -139,7 +140,7 @@ func sumCost(t *testing.T, n *ir.Node, f ir.ProductForm) int {
 // unitLUTs is the cost of the unit of n in LUTs, two flip-flops for each.
 func unitLUTs(t *testing.T, n *ir.Node, p ir.Products) int {
 	t.Helper()
-	cost, err := unitCost(n, p)
+	cost, err := unitCost(&unit.Cache{Part: n.HW.Part}, n, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,3 +157,5 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+func cheapest(n *ir.Node) (ir.Products, error) { return Cheapest(&unit.Cache{Part: n.HW.Part}, n) }
