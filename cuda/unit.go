@@ -24,6 +24,10 @@ type Target struct {
 	Hopper bool
 }
 
+// Portable is the target of kernels for every GPU: one sample on the least of all architectures. What its blocks hold,
+// those of others do.
+func Portable() Target { return Target{Arch: archs[0], Samples: 1} }
+
 // Rows is the number of rows, at most so many, to choose for where a sample has n.
 func (t Target) Rows(n, most int) int {
 	if t.BatchInvariant || t.Samples < 1 || n == 0 {

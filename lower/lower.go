@@ -9,6 +9,7 @@ package lower
 import (
 	"context"
 
+	"lathe/cuda"
 	"lathe/ir"
 	"lathe/lower/kernels"
 	"lathe/lower/plan"
@@ -30,7 +31,7 @@ func Schedule(ctx context.Context, g *ir.Graph, p *plan.Plan, o schedule.Options
 }
 
 // Kernels prepares a float or quantized graph for a GPU: see kernels.Run.
-func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, o kernels.Options) (*ir.Graph, *kernels.Report,
-	error) {
-	return kernels.Run(ctx, g, p, o)
+func Kernels(ctx context.Context, g *ir.Graph, p kernels.Precision, target cuda.Target, o kernels.Options) (*ir.Graph,
+	*kernels.Report, error) {
+	return kernels.Run(ctx, g, p, target, o)
 }

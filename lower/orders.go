@@ -8,6 +8,8 @@ import (
 
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
 var Orders = []pass.Order{
+	pass.First("end_model", "add_lengths", "what is left out of the hardware need not be simplified"),
+	pass.First("add_lengths", "calibrate", "samples are measured with the mask"),
 	pass.First("compute_constants", "ids_to_values", "masks and positions are found among computed constants"),
 	pass.First("compute_constants", "constant_index", "positions that nodes compute must be seen as constants"),
 	pass.First("constant_index", "refuse_whole", "a lookup at constant positions has hardware as moves"),

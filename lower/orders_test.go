@@ -20,7 +20,8 @@ import (
 
 // TestOrders holds the pipelines, one after the other, to the reasons for their order.
 func TestOrders(t *testing.T) {
-	checkOrders(t, slices.Concat(float.Admission.Promises(), float.Pipeline.Promises(), quantize.Pipeline.Promises(),
+	checkOrders(t, slices.Concat(float.Ending.Promises(), float.Lengths.Promises(), float.Admission.Promises(),
+		float.Pipeline.Promises(), quantize.Pipeline.Promises(),
 		schedule.Preparation.Promises(), schedule.Pipeline.Promises(),
 		schedule.Completion.Promises()), Orders)
 	checkOrders(t, float.Recognizing.Promises(), float.RecognizeOrders)

@@ -111,8 +111,7 @@ func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s d
 	}
 	var passes [2]*passFacts
 	for i, unfused := range []bool{false, true} {
-		computed, report, err := lower.Kernels(ctx, g, p, kernels.Options{Options: s.Passes, Unfused: unfused,
-			Target: target})
+		computed, report, err := lower.Kernels(ctx, g, p, target, kernels.Options{Options: s.Passes, Unfused: unfused})
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/lower/kernels/fuse"
+	"lathe/lower/pass"
 	"lathe/sim/nvrtc"
 )
 
@@ -30,9 +31,9 @@ type emission struct {
 
 // fusing is the target that groups of nodes are chosen for: that of kernels where they are for one architecture, else
 // the least of all.
-func fusing(o cuda.Options) (target library.Target, err error) {
+func fusing(o cuda.Options) (library.Target, error) {
 	if o.Arch == "" && !o.Hopper {
-		return target, nil
+		return library.Portable(), nil
 	}
 	return o.Target()
 }
@@ -64,11 +65,10 @@ func (a *App) emission(ctx context.Context, s driver.Source, p kernels.Precision
 	if err != nil {
 		return m, err
 	}
-	passes := kernels.Options{Options: s.Passes, Target: target}
-	if m.graph, m.borders, err = a.grouped(ctx, m.graph, p, passes); err != nil {
+	if m.graph, m.borders, err = a.grouped(ctx, m.graph, p, target, s.Passes); err != nil {
 		return m, err
 	}
-	if m.step, m.stepBorders, err = a.grouped(ctx, m.step, p, passes); err != nil {
+	if m.step, m.stepBorders, err = a.grouped(ctx, m.step, p, target, s.Passes); err != nil {
 		return m, err
 	}
 	m.design, err = cuda.EmitSteps(m.graph, m.step, o)
@@ -85,8 +85,7 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision kernels.Pr
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	passes := kernels.Options{Options: s.Passes, Target: target}
-	if g, borders, err = a.grouped(ctx, g, precision, passes); err != nil {
+	if g, borders, err = a.grouped(ctx, g, precision, target, s.Passes); err != nil {
 		return nil, nil, nil, err
 	}
 	d, err = cuda.Emit(g, o)
@@ -94,9 +93,9 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision kernels.Pr
 }
 
 // grouped is the graph that kernels compute, with the borders between them; it prints what the passes report.
-func (a *App) grouped(ctx context.Context, g *ir.Graph, precision kernels.Precision, o kernels.Options) (*ir.Graph,
-	[]fuse.Border, error) {
-	g, report, err := lower.Kernels(ctx, g, precision, o)
+func (a *App) grouped(ctx context.Context, g *ir.Graph, precision kernels.Precision, target library.Target,
+	o pass.Options) (*ir.Graph, []fuse.Border, error) {
+	g, report, err := lower.Kernels(ctx, g, precision, target, kernels.Options{Options: o})
 	if err != nil {
 		return nil, nil, err
 	}

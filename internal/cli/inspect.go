@@ -16,6 +16,7 @@ import (
 	"lathe/ir/survey"
 	"lathe/ir/text"
 	"lathe/lower/float"
+	"lathe/lower/pass"
 )
 
 // graphFacts is what inspect tells.
@@ -99,7 +100,7 @@ func (a *App) inspect() *cobra.Command {
 		if err := drawGraph(c.Context(), g, f.svg, &p); err != nil {
 			return err
 		}
-		ended, notes, err := float.End(c.Context(), g, source.Outputs != nil)
+		ended, end, err := float.End(c.Context(), g, source.Outputs != nil, pass.Options{})
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.show(g, lacking, notes, f, report)
+		return a.show(g, lacking, end.Notes, f, report)
 	}
 	return a.withJSON(c)
 }

@@ -163,7 +163,8 @@ type pipeline struct {
 }
 
 func pipelines() []pipeline {
-	return []pipeline{{"recognize", float.Recognizing.Promises()}, {"admit", float.Admission.Promises()},
+	return []pipeline{{"recognize", float.Recognizing.Promises()}, {"end", float.Ending.Promises()},
+		{"lengths", float.Lengths.Promises()}, {"admit", float.Admission.Promises()},
 		{"float", float.Pipeline.Promises()},
 		{"quantize", quantize.Pipeline.Promises()},
 		{"prepare", schedule.Preparation.Promises()}, {"schedule", schedule.Pipeline.Promises()},

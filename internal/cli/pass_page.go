@@ -4,6 +4,7 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -58,19 +59,14 @@ func (p *passPage) write(q *driver.Quantized, last *ir.Graph) error {
 	if p.file == "" {
 		return nil
 	}
-	first := q.Graph
-	graphs := []*ir.Graph{q.Graph}
-	if q.Float != nil {
-		first = q.Float
-		graphs = []*ir.Graph{q.Float, q.Graph}
-	}
+	graphs := append(slices.Clone(q.From), q.Graph)
 	if last != q.Graph {
 		graphs = append(graphs, last)
 		if !p.history.Has(last) { // layers share units, whose graph the passes changed
 			p.history.Record(history.Pass{Pipeline: "schedule", Name: "schedule", Doc: "all passes of scheduling"}, last)
 		}
 	}
-	p.history.Record(history.Pass{Pipeline: "model", Name: "read", Doc: "the graph as it was read"}, first)
+	p.history.Record(history.Pass{Pipeline: "model", Name: "read", Doc: "the graph as it was read"}, graphs[0])
 	html, err := p.history.HTML(graphs...)
 	if err != nil {
 		return err

@@ -198,7 +198,7 @@ func runSamples(g *ir.Graph, plan *plan.Plan, inputs string) (s []ref.Sample, b 
 // which values are rounded.
 func (a *App) computed(ctx context.Context, g *ir.Graph, r runFlags, o pass.Options) (*ir.Graph, error) {
 	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
-		g, _, err := a.grouped(ctx, g, r.precision, kernels.Options{Options: o})
+		g, _, err := a.grouped(ctx, g, r.precision, library.Portable(), o)
 		return g, err
 	}
 	return g, nil

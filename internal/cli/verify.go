@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	library "lathe/cuda"
 	"lathe/emit"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
@@ -100,7 +101,7 @@ func (v *verifyFlags) check() error {
 // cuda computes a quantized graph by its kernels, on a GPU or emulated.
 func (a *App) cuda(p *progress, o pass.Options) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
 	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := a.grouped(ctx, g, kernels.Precision{}, kernels.Options{Options: o})
+		g, _, err := a.grouped(ctx, g, kernels.Precision{}, library.Portable(), o)
 		if err != nil {
 			return nil, err
 		}

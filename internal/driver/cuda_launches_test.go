@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/internal/driver"
 	"lathe/ir/format"
@@ -44,7 +45,7 @@ func TestLaunches(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, _, err = lower.Kernels(t.Context(), g, kernels.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
-				kernels.Options{})
+				library.Portable(), kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/golden"
 	"lathe/golden/ref"
@@ -72,7 +73,7 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
 	g, _, err := lower.Kernels(t.Context(), kernelGraph(t, m, folder), kernels.Precision{},
-		kernels.Options{})
+		library.Portable(), kernels.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
+		g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, library.Portable(), kernels.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

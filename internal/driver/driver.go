@@ -137,7 +137,9 @@ func cause(err error) error {
 // Quantized is a model on its way into hardware.
 type Quantized struct {
 	Plan *plan.Plan
-	// Float is the model as imported, nil if it was saved quantized.
+	// From are the graphs that precede Graph: as imported, and as passes left it that come ahead of quantization. Float is
+	// the last of them, which was quantized. Both are nil if the model was saved quantized.
+	From  []*ir.Graph
 	Float *ir.Graph
 	Graph *ir.Graph
 	// Report is nil if the model was saved quantized.
@@ -167,11 +169,11 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan)
 		}
 		return q, nil
 	}
-	g, notes, err := float.End(ctx, g, s.Outputs != nil)
+	end, ended, err := float.End(ctx, g, s.Outputs != nil, s.Passes)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.prepare(ctx, g, plan, nil)
+	p, err := s.prepare(ctx, end, plan, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +184,9 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan)
 	if err != nil {
 		return nil, err
 	}
-	q.Report.Notes = append(q.Report.Notes, notes...)
+	q.Report.Notes = append(q.Report.Notes, ended.Notes...)
+	q.From = slices.Compact([]*ir.Graph{g, end, p.graph})
+	q.Report.Passes = slices.Concat(ended.Passes, p.passes, q.Report.Passes)
 	return q, nil
 }
 
@@ -191,15 +195,18 @@ func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *plan.Plan)
 type prepared struct {
 	graph       *ir.Graph
 	calibration quantize.Calibration
-	filled      string // what calibration samples were filled with, in words; "" where they were complete
+	passes      []pass.Ran // that have run on it
+	filled      string     // what calibration samples were filled with, in words; "" where they were complete
 }
 
 // prepare reads the calibration file, if there is one, without the samples at the places apart, in ascending order.
 func (s Source) prepare(ctx context.Context, g *ir.Graph, plan *plan.Plan, apart []int) (p prepared, err error) {
 	if plan.Lengths {
-		if g, err = float.WithLengths(ctx, g); err != nil {
+		framed, report, err := float.WithLengths(ctx, g, s.Passes)
+		if err != nil {
 			return p, err
 		}
+		g, p.passes = framed, report.Passes
 	}
 	p.graph = g
 	p.calibration, p.filled, err = s.calibration(g, plan, apart)
@@ -212,7 +219,8 @@ func (p *prepared) quantize(ctx context.Context, plan *plan.Plan, o quantize.Opt
 	if err != nil {
 		return nil, err
 	}
-	return &Quantized{Plan: plan, Float: p.graph, Graph: q, Report: report, passes: o.Options}, nil
+	return &Quantized{Plan: plan, From: []*ir.Graph{p.graph}, Float: p.graph, Graph: q, Report: report,
+		passes: o.Options}, nil
 }
 
 // requantizes names the first choice of number formats that the user made; "" where there is none.

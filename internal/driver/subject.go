@@ -81,7 +81,7 @@ func (s Source) Subject(ctx context.Context, g *ir.Graph, d Data) (*Subject, err
 	if m.Plan, err = s.ReadPlan(); err != nil {
 		return nil, err
 	}
-	if m.Graph, _, err = float.End(ctx, g, s.Outputs != nil); err != nil {
+	if m.Graph, _, err = float.End(ctx, g, s.Outputs != nil, s.Passes); err != nil {
 		return nil, err
 	}
 	apart, err := m.measureOn(ctx, d)

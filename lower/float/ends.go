@@ -16,23 +16,38 @@ import (
 	"lathe/lower/plan"
 )
 
-// End ends a float graph where hardware can: a classifier at the values in front of a softmax, whose largest stands at
-// the same place, or in front of a table of labels, at the place of the largest. An output that follows from another
-// one then goes. Outputs that the user has chosen stay, and an argmax among them reads what stands in front of a
-// softmax. g is not changed; it comes back as it is where nothing is left out. The notes say what was.
-func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, error) {
+// Ending ends a model where hardware can, ahead of all other passes.
+var Ending = pass.Pipeline[*State]{
+	pass.New("end_model", "a classifier ends in front of its softmax or its table of labels", pass.Cut, 0, endModel),
+}
+
+// End runs Ending. Outputs that the user has chosen stay, and an argmax among them reads what stands in front of a
+// softmax. g is not changed; another graph than a float one comes back as it is. The notes of the report say what is
+// left out.
+func End(ctx context.Context, g *ir.Graph, chosen bool, o pass.Options) (*ir.Graph, *pass.Report, error) {
+	report := &pass.Report{}
 	if g.Stage != ir.StageFloat {
-		return g, nil, nil
+		return g, report, nil
 	}
-	c := g.Clone()
+	c, s := g.Clone(), &State{Chosen: chosen}
+	if err := pass.Run(NewRunner(ctx, c, plan.Default(), nil, report, o), s, Ending, c); err != nil {
+		return nil, nil, err
+	}
+	report.Notes = append(report.Notes, s.Notes...)
+	return c, report, nil
+}
+
+// endModel ends a classifier at the values in front of a softmax, whose largest stands at the same place, or in front
+// of a table of labels, at the place of the largest. An output that follows from another one then goes.
+func endModel(s *State, c *ir.Graph) error {
 	ends, found := make([]ending, len(c.Out)), false
 	for i, o := range c.Out {
 		ends[i] = endOf(o.Node)
 	}
 	if slices.ContainsFunc(ends, func(e ending) bool { return e.parts && e.behind == nil }) {
-		whole, err := recognized(ctx, g)
+		whole, err := recognized(c)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		for i := range ends {
 			if e := endOf(whole.Out[i].Node).in(c); ends[i].behind == nil && e.behind != nil {
@@ -41,25 +56,24 @@ func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, er
 		}
 	}
 	for i, e := range ends {
-		if chosen && e.place != c.Out[i].Node {
+		if s.Chosen && e.place != c.Out[i].Node {
 			ends[i] = ending{}
 		}
 		found = found || ends[i].behind != nil
 	}
 	if !found {
-		return g, nil, nil
+		return nil
 	}
-	var notes []string
 	var outs []ir.Output
 	for i, o := range c.Out {
 		e := ends[i]
-		if by := follows(ends, i); by >= 0 && !chosen {
-			notes = append(notes, fmt.Sprintf("output %q is left out of the hardware: it follows from %q", o.Name,
+		if by := follows(ends, i); by >= 0 && !s.Chosen {
+			s.Notes = append(s.Notes, fmt.Sprintf("output %q is left out of the hardware: it follows from %q", o.Name,
 				c.Out[by].Name))
 			continue
 		}
 		if e.behind != nil {
-			notes = append(notes, fmt.Sprintf("hardware ends at %q, in front of %s: output %q %s; "+
+			s.Notes = append(s.Notes, fmt.Sprintf("hardware ends at %q, in front of %s: output %q %s; "+
 				"--outputs NAME ends it elsewhere", e.build().Name, behindText(e.behind), o.Name, e.meaning))
 			o = ir.Output{Name: o.Name, Node: e.build()}
 		}
@@ -67,19 +81,16 @@ func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, er
 	}
 	c.Out = outs
 	if err := c.Sort(); err != nil {
-		return nil, nil, err
+		return err
 	}
 	c.DropDead()
-	return c, notes, nil
+	return nil
 }
 
 // recognized is a copy of g, with the same outputs, in which softmax is whole where an exporter has decomposed it.
-func recognized(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
+func recognized(g *ir.Graph) (*ir.Graph, error) {
 	c := g.Clone()
-	if err := recognizing("recognize_softmax").Apply(&State{}, c); err != nil {
-		return nil, err
-	}
-	return c, ctx.Err()
+	return c, recognizing("recognize_softmax").Apply(&State{}, c)
 }
 
 // Units is a copy of a float graph, up to the step of lowering that makes attention, norms and lookups the operations

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lathe/ir/text"
+	"lathe/lower/pass"
 )
 
 // parts of tails.
@@ -67,11 +68,12 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		ended, notes, err := End(t.Context(), g, c.chosen)
+		ended, report, err := End(t.Context(), g, c.chosen, pass.Options{Verify: true})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
+		notes := report.Notes
 		var got []string
 		for _, o := range ended.Out {
 			end := o.Name + "=" + o.Node.Name
@@ -80,7 +82,7 @@ func TestEnd(t *testing.T) {
 			}
 			got = append(got, end)
 		}
-		if strings.Join(got, " ") != c.want || (ended == g) != (len(notes) == 0) {
+		if strings.Join(got, " ") != c.want || (text.Print(ended) == text.Print(g)) != (len(notes) == 0) {
 			t.Errorf("%s: %v, want %s; notes %q", c.name, got, c.want, notes)
 		}
 		if err := ended.Check(); err != nil {

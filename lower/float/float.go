@@ -15,6 +15,8 @@ import (
 
 // State is what the passes of float graphs share beside the graph.
 type State struct {
+	// Chosen says that the user has named the outputs of the model.
+	Chosen bool
 	// Recognized counts the operations that patterns have made, by pass.
 	Recognized []recognize.Found
 	// Notes are facts about the model that the user should know.
@@ -48,7 +50,7 @@ func NewRunner(ctx context.Context, g *ir.Graph, plan *plan.Plan, known []ref.Sa
 
 // Named runs the passes of the first names that are those of passes of float graphs, in place, and says how many.
 func Named(ctx context.Context, g *ir.Graph, plan *plan.Plan, names []string, o pass.Options) (ran int, err error) {
-	p := slices.Concat(Admission, Pipeline, Recognizing).Named(names)
+	p := slices.Concat(Ending, Lengths, Admission, Pipeline, Recognizing).Named(names)
 	return len(p), pass.Run(NewRunner(ctx, g, plan, nil, &pass.Report{}, o), &State{}, p, g)
 }
 

@@ -20,39 +20,58 @@ import (
 // LengthsMask is the name of the mask that models get which have none.
 const LengthsMask = "attention_mask"
 
-// WithLengths is a float graph whose frames can change in length: all attention reads a mask of keys. A graph in which
-// it does already comes back as it is; another one is simplified, and gets an input for it.
-func WithLengths(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
+// Lengths gives frames a length, ahead of admission.
+var Lengths = pass.Pipeline[*State]{
+	pass.New("add_lengths", "all attention reads a mask of keys, where the plan has frames of any length", pass.Lossy, 0,
+		addLengths),
+}
+
+// WithLengths runs Lengths: in the float graph that comes back frames can change in length. A graph that has the mask
+// already, or no attention, comes back as it is. g is not changed; the report says which pass ran.
+func WithLengths(ctx context.Context, g *ir.Graph, o pass.Options) (*ir.Graph, *pass.Report, error) {
+	report := &pass.Report{}
 	if slices.ContainsFunc(g.In, func(n *ir.Node) bool { return n.Name == LengthsMask }) {
-		return g, nil
+		return g, report, nil
 	}
 	c := g.Clone()
+	r := NewRunner(ctx, c, plan.Default(), nil, report, o)
+	if err := pass.Run(r, &State{}, Lengths, c); err != nil {
+		return nil, nil, err
+	}
+	if len(c.In) == len(g.In) {
+		return g, report, nil
+	}
+	return c, report, nil
+}
+
+// addLengths simplifies a graph, as attention is whole only then, and gives it an input for the mask that all attention
+// reads; a graph without attention gets none.
+func addLengths(_ *State, g *ir.Graph) error {
 	p := slices.Concat(pass.Pipeline[*State]{Constants}, Admission.From("refuse_whole"), Pipeline)
-	r := NewRunner(ctx, c, plan.Default(), nil, &pass.Report{}, pass.Options{})
-	if err := pass.Run(r, &State{}, p, c); err != nil {
-		return nil, err
+	if err := p.Apply(&State{}, g); err != nil { // whose notes come again with admission
+		return err
 	}
 	var mask *ir.Node
-	for _, n := range c.Nodes {
+	for _, n := range g.Nodes {
 		if at := sequence.MaskOf(n.Op); at == 0 || len(n.Args) != at {
 			continue
 		}
 		if mask == nil {
 			t := ir.Float(n.Type.Shape[0], n.Type.Shape[3])
-			mask = &ir.Node{Name: c.FreshName(LengthsMask), Op: leaf.Input, Attrs: &ir.Input{Lengths: true}, Type: t,
+			mask = &ir.Node{Name: g.FreshName(LengthsMask), Op: leaf.Input, Attrs: &ir.Input{Lengths: true}, Type: t,
 				Pos: "lengths: " + LengthsMask + " (input)"}
 		}
 		if !slices.Equal(mask.Type.Shape, []int{n.Type.Shape[0], n.Type.Shape[3]}) {
-			return nil, n.Errorf(diag.FixedLength, "attention to %d keys and to %d: frames have one length", n.Type.Shape[3],
+			return n.Errorf(diag.FixedLength, "attention to %d keys and to %d: frames have one length", n.Type.Shape[3],
 				mask.Type.Shape[1])
 		}
 		n.Args = append(n.Args, mask)
 	}
 	if mask == nil {
-		return g, nil
+		return nil
 	}
-	c.In, c.Nodes = append(c.In, mask), slices.Insert(c.Nodes, len(c.In), mask)
-	return c, c.Sort()
+	g.In, g.Nodes = append(g.In, mask), slices.Insert(g.Nodes, len(g.In), mask)
+	return g.Sort()
 }
 
 // LengthOf is how many tokens a mask has: its ones, behind which are zeros only; 0 where it is none.

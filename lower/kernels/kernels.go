@@ -27,37 +27,27 @@ type Report struct {
 	Borders []fuse.Border
 }
 
-// Options are about the running of passes, and for what kernels are.
+// Options are about the running of passes.
 type Options struct {
 	pass.Options
 	// Unfused leaves every node a group of its own: for comparison.
 	Unfused bool
-	// Target is what the CUDA columns are asked for. The zero value is one sample on the least of all architectures: what
-	// its blocks hold, those of others do.
-	Target cuda.Target
-}
-
-// target is the target with what its zero value stands for.
-func (o *Options) target() (cuda.Target, error) {
-	if o.Target != (cuda.Target{}) {
-		return o.Target, nil
-	}
-	least, err := cuda.FindArch("sm_80")
-	return cuda.Target{Arch: least, Samples: 1}, err
 }
 
 // stage is what the passes share beside the graph.
 type stage struct {
-	report *Report
-	target cuda.Target
+	precision Precision
+	report    *Report
+	target    cuda.Target
 }
 
 // Run prepares a float or quantized graph for a GPU: in float graphs operations that an exporter has decomposed are
 // whole again, as they round once, networks of images are in the form that quantization starts from, channels last, and
 // values have the precision; then nodes are grouped, each group a kernel where that can be, and HW.Group names them,
 // unless o leaves them alone. g is not changed, and every engine computes what is returned. The report holds the
-// borders between groups, and what was recognized.
-func Run(ctx context.Context, g *ir.Graph, precision Precision, o Options) (*ir.Graph, *Report, error) {
+// borders between groups, and what was recognized. The CUDA columns are asked for kernels for target.
+func Run(ctx context.Context, g *ir.Graph, precision Precision, target cuda.Target, o Options) (*ir.Graph, *Report,
+	error) {
 	c, report := g.Clone(), &Report{}
 	if g.Stage == ir.StageFloat {
 		var err error
@@ -73,19 +63,13 @@ func Run(ctx context.Context, g *ir.Graph, precision Precision, o Options) (*ir.
 			}
 			report.Recognized = s.Recognized
 		}
-		if c, err = precision.Apply(c); err != nil {
-			return nil, nil, err
-		}
-	}
-	target, err := o.target()
-	if err != nil {
-		return nil, nil, err
 	}
 	p := Pipeline
 	if o.Unfused {
 		p = Pipeline.Upto(float.Constants.Name)
 	}
-	err = pass.Run(newRunner(ctx, c, report, o.Options), &stage{report, target}, p, c)
+	s := &stage{precision: precision, report: report, target: target}
+	err := pass.Run(newRunner(ctx, c, report, o.Options), s, p, c)
 	return c, report, err
 }
 
@@ -103,14 +87,12 @@ func ofImages(g *ir.Graph) bool {
 		!slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return sequence.ReadsStrides(n.Op) })
 }
 
-// Named runs the passes of the first names that are those of passes of this stage, in place, and says how many.
+// Named runs the passes of the first names that are those of passes of this stage, in place, for every GPU, and says
+// how many.
 func Named(ctx context.Context, g *ir.Graph, _ *plan.Plan, names []string, o pass.Options) (ran int, err error) {
 	p, report := Pipeline.Named(names), &Report{}
-	target, err := (&Options{}).target()
-	if err != nil {
-		return 0, err
-	}
-	return len(p), pass.Run(newRunner(ctx, g, report, o), &stage{report, target}, p, g)
+	s := &stage{report: report, target: cuda.Portable()}
+	return len(p), pass.Run(newRunner(ctx, g, report, o), s, p, g)
 }
 
 // only is pass.Only of this stage.

@@ -13,6 +13,8 @@ import (
 
 // Pipeline decides what a GPU computes together.
 var Pipeline = pass.Pipeline[*stage]{
+	pass.New("set_precision", "values of float graphs get the formats that kernels keep them in", pass.Lossy, 0,
+		func(s *stage, g *ir.Graph) error { return s.precision.set(g) }),
 	{Promise: float.Constants.Promise, Run: only(ref.Compute)}, // of graphs that were saved quantized
 	pass.New("write_out_time", "layers with a state become their steps, one after the other, which have kernels",
 		pass.Exact, 0, only(simplify.Steps)),
@@ -31,6 +33,8 @@ var Pipeline = pass.Pipeline[*stage]{
 
 // Orders are the reasons for the order of Pipeline.
 var Orders = []pass.Order{
+	pass.First("set_precision", "join_linear", "weights are rounded, and kept in blocks, one by one"),
+	pass.First("set_precision", "group_kernels", "columns are asked for the formats that kernels keep"),
 	pass.First("compute_constants", "group_kernels", "a kernel computes what inputs decide"),
 	pass.First("write_out_time", "group_kernels", "products and functions of a step are groups of their own"),
 	pass.First("join_linear", "join_rotary", "queries and keys are columns of one value where one layer computes both"),

@@ -63,16 +63,10 @@ func (p Precision) Halved() bool {
 	return p != Precision{} && p != Precision{Act: format.FP32, Weight: format.FP32}
 }
 
-// Apply is a float graph with its values in precision p. Error L0411 for quantized graphs.
-func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
-	if g.Stage != ir.StageFloat {
-		return nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; only values of float graphs become %s",
-			g.Stage,
-			p.Act)
-	}
-	g = g.Clone()
-	if !p.Halved() {
-		return g, nil
+// set gives the values of a float graph precision p; formats of other graphs stand.
+func (p Precision) set(g *ir.Graph) error {
+	if g.Stage != ir.StageFloat || !p.Halved() {
+		return nil
 	}
 	weights := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
@@ -99,11 +93,11 @@ func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 			n.Type.Format = p.Act
 		case weights[n]:
 			if err := p.narrow(n); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return g, g.Check()
+	return nil
 }
 
 // narrow rounds the constant n to the values of p.Weight. Weights in blocks keep the type of computed values, which

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"lathe/cuda"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/sum"
 	"lathe/ir/text"
 	"lathe/lower/lowertest"
+	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
@@ -28,8 +30,8 @@ func TestPrecision(t *testing.T) {
 		if err != nil || !p.Halved() {
 			t.Fatal(p, err)
 		}
-		g, err := p.Apply(e.Graph)
-		if err != nil {
+		g := e.Graph.Clone()
+		if err := p.set(g); err != nil {
 			t.Fatal(err)
 		}
 		linear := 0
@@ -92,8 +94,31 @@ func TestPrecisionErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p, was := Precision{Act: format.BF16, Weight: format.BF16}, text.Print(q)
+	if err := p.set(q); err != nil || text.Print(q) != was {
+		t.Errorf("%v; formats of a quantized graph become\n%s", err, text.Print(q))
+	}
+}
+
+// TestSetPrecision: the precision is set by a pass, first of those of kernels, which is dumped and measured.
+func TestSetPrecision(t *testing.T) {
+	e := lowertest.Load(t, "digits-mlp", "model.onnx")
+	var act format.Format
+	o := pass.Options{Verify: true, DumpAfter: func(name string, g *ir.Graph) {
+		if name == "set_precision" {
+			act = g.In[0].Type.Format
+		}
+	}}
 	p := Precision{Act: format.BF16, Weight: format.BF16}
-	if _, err := p.Apply(q); diag.CodeOf(err) != "L0411" {
-		t.Error(err)
+	_, report, err := Run(t.Context(), e.Graph, p, cuda.Portable(), Options{Options: o})
+	if err != nil || act != format.BF16 {
+		t.Fatalf("%v, inputs are %v", err, act)
+	}
+	at := slices.IndexFunc(report.Passes, func(r pass.Ran) bool { return r.Name == "set_precision" })
+	if at < 0 || report.Passes[at+1].Name != "compute_constants" {
+		t.Fatalf("%+v", report.Passes)
+	}
+	if r := report.Passes[at]; !r.Verified || !(r.Loss.Relative > 0 && r.Loss.Relative < 0.05) {
+		t.Errorf("%+v", r)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"lathe/lower/lowertest"
 )
 
-// TestTarget: groups are asked for of the target that kernels are for; without one, of the least of all.
+// TestTarget: groups are asked for of the target that kernels are for.
 func TestTarget(t *testing.T) {
 	hopper, err := cuda.FindArch("sm_90")
 	if err != nil {
@@ -21,7 +21,7 @@ func TestTarget(t *testing.T) {
 		target cuda.Target
 		arch   string
 		many   int
-	}{{cuda.Target{}, "sm_80", 1}, {cuda.Target{Arch: hopper, Samples: 4}, "sm_90", 4}} {
+	}{{cuda.Portable(), "sm_80", 1}, {cuda.Target{Arch: hopper, Samples: 4}, "sm_90", 4}} {
 		var asked []cuda.Target
 		op := *pointwise.Relu
 		was := op.CUDA
@@ -31,7 +31,7 @@ func TestTarget(t *testing.T) {
 		}
 		b := lowertest.New(t, 1)
 		g := b.Done(b.Add(&op, "r", nil, b.Input("x", 1, 8)))
-		if _, _, err := Run(t.Context(), g, Precision{}, Options{Target: c.target}); err != nil {
+		if _, _, err := Run(t.Context(), g, Precision{}, c.target, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if len(asked) == 0 {

@@ -20,10 +20,11 @@ const (
 	Annotate Effect = iota // metadata only: same nodes, same values
 	Exact                  // other nodes, the same bits
 	Lossy                  // other values; the loss is measured and reported
+	Cut                    // other outputs: values, the same bits, that the graph had under the same names
 )
 
 // String is the word of `lathe list passes`.
-func (e Effect) String() string { return [...]string{"annotate", "exact", "lossy"}[e] }
+func (e Effect) String() string { return [...]string{"annotate", "exact", "lossy", "cut"}[e] }
 
 // Promise is what a pass says of itself.
 type Promise struct {

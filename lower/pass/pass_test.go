@@ -28,23 +28,39 @@ func turn(_ *pass.Report, g *ir.Graph) error {
 	return nil
 }
 
+// scale multiplies weights.
+func scale(by float32) func(*pass.Report, *ir.Graph) error {
+	return func(_ *pass.Report, g *ir.Graph) error {
+		fc := g.Find("fc1")
+		w, err := fc.Args[1].Value()
+		if err != nil {
+			return err
+		}
+		values := slices.Clone(w.Floats)
+		for i := range values {
+			values[i] *= by
+		}
+		simplify.SetConst(g, fc, 1, w.Type.Shape, values)
+		return nil
+	}
+}
+
+// hold runs a pass under Verify: it must keep its promise where part is "", else the manager's error says part.
+func hold(t *testing.T, step pass.Pass[*pass.Report], part string) {
+	t.Helper()
+	g, report := lowertest.Network(t), &pass.Report{}
+	r := float.NewRunner(context.Background(), g, plan.Default(), nil, report, pass.Options{Verify: true})
+	err := pass.Run(r, report, pass.Pipeline[*pass.Report]{step}, g)
+	switch {
+	case part == "" && err != nil:
+		t.Errorf("%s: %v", step.Name, err)
+	case part != "" && (diag.CodeOf(err) != "L0405" || !strings.Contains(err.Error(), part)):
+		t.Errorf("%s: %v, want %q", step.Name, err, part)
+	}
+}
+
 // TestManagerNamesThePass runs passes that break their promises: the manager must find each and name it.
 func TestManagerNamesThePass(t *testing.T) {
-	scale := func(by float32) func(*pass.Report, *ir.Graph) error {
-		return func(_ *pass.Report, g *ir.Graph) error {
-			fc := g.Find("fc1")
-			w, err := fc.Args[1].Value()
-			if err != nil {
-				return err
-			}
-			values := slices.Clone(w.Floats)
-			for i := range values {
-				values[i] *= by
-			}
-			simplify.SetConst(g, fc, 1, w.Type.Shape, values)
-			return nil
-		}
-	}
 	for _, c := range []struct {
 		step pass.Pass[*pass.Report]
 		part string
@@ -72,15 +88,20 @@ func TestManagerNamesThePass(t *testing.T) {
 		}), "pass breaks leaves a graph that breaks the rules"},
 		{pass.New("turns", "", pass.Exact, 0, turn), `pass turns leaves node "same" to read nothing but constants`},
 	} {
-		g := lowertest.Network(t)
-		report := &pass.Report{}
-		r := float.NewRunner(context.Background(), g, plan.Default(), nil, report, pass.Options{Verify: true})
-		err := pass.Run(r, report, pass.Pipeline[*pass.Report]{c.step}, g)
-		switch {
-		case c.part == "" && err != nil:
-			t.Errorf("%s: %v", c.step.Name, err)
-		case c.part != "" && (diag.CodeOf(err) != "L0405" || !strings.Contains(err.Error(), c.part)):
-			t.Errorf("%s: %v, want %q", c.step.Name, err, c.part)
-		}
+		hold(t, c.step, c.part)
 	}
+}
+
+// TestManagerHoldsCuts: a graph may end at other nodes that it had, with the values that these had.
+func TestManagerHoldsCuts(t *testing.T) {
+	hold(t, pass.New("cuts", "", pass.Cut, 0, func(_ *pass.Report, g *ir.Graph) error {
+		g.Out[0].Node = g.Find("relu")
+		g.DropDead()
+		return nil
+	}), "")
+	hold(t, pass.New("cuts", "", pass.Cut, 0, scale(1.0001)), "pass cuts promises the same values")
+	hold(t, pass.New("cuts", "", pass.Cut, 0, func(_ *pass.Report, g *ir.Graph) error {
+		g.Out[0].Node.Name = "end"
+		return nil
+	}), `pass cuts ends at node "end", which the graph did not have`)
 }

@@ -5,6 +5,7 @@ package pass
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lathe/golden/ref"
@@ -113,7 +114,36 @@ func broken(p Promise, g *ir.Graph, msg string, args ...any) *diag.Error {
 
 // evaluate is the outputs of a graph on the sample runs, with layers that share units written out.
 func (r *Runner) evaluate(g *ir.Graph) ([]ref.Sample, error) {
-	return Outputs(r.ctx, ring.Unrolled(ring.Units(g.Clone()), nil), r.samples)
+	return Outputs(r.ctx, ring.Unrolled(ring.Units(g.Clone()), nil), r.entering(g))
+}
+
+// entering are the samples, in which inputs that a pass has added are whole frames: masks of ones.
+func (r *Runner) entering(g *ir.Graph) []ref.Sample {
+	out := slices.Clone(r.samples)
+	for k, s := range r.samples {
+		for _, n := range g.In[len(s):] {
+			t := ir.NewTensor(ir.Float(n.Type.Shape...))
+			for i := range t.Floats {
+				t.Floats[i] = 1
+			}
+			out[k] = append(slices.Clone(out[k]), t)
+		}
+	}
+	return out
+}
+
+// uncut makes r.before what the nodes at which g ends computed before a pass that cuts.
+func (r *Runner) uncut(pass Promise, old, g *ir.Graph) (err error) {
+	old = old.Clone()
+	old.Out = slices.Clone(g.Out)
+	for i, o := range g.Out {
+		if old.Out[i].Node = old.Find(o.Node.Name); old.Out[i].Node == nil {
+			return broken(pass, g, "ends at node %q, which the graph did not have", o.Node.Name)
+		}
+	}
+	old.DropDead()
+	r.before, err = r.evaluate(old)
+	return err
 }
 
 // verify holds a pass to its effect, on the outputs of the sample runs.
@@ -125,6 +155,11 @@ func (r *Runner) verify(pass Promise, old, g *ir.Graph, report *Ran) error {
 	}
 	if n := ref.Uncomputed(g); n != nil && ref.Uncomputed(old) == nil {
 		return broken(pass, g, "leaves node %q to read nothing but constants, which were computed before it", n.Name)
+	}
+	if pass.Effect == Cut {
+		if err := r.uncut(pass, old, g); err != nil {
+			return err
+		}
 	}
 	after, err := r.evaluate(g)
 	if err != nil {

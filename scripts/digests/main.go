@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/verilog"
 	"lathe/golden"
@@ -167,7 +168,7 @@ func stableHLO(g *ir.Graph) ([]byte, error) {
 
 // cudaFolder is the CUDA folder of a graph without what NVRTC makes of it.
 func cudaFolder(ctx context.Context, g *ir.Graph) ([]byte, error) {
-	g, _, err := lower.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
+	g, _, err := lower.Kernels(ctx, g, kernels.Precision{}, library.Portable(), kernels.Options{})
 	if err != nil {
 		return nil, err
 	}

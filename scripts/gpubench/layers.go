@@ -165,7 +165,7 @@ func (p pass) design(ctx context.Context) (*ir.Graph, *emit.Design, error) {
 		return nil, nil, err
 	}
 	if g, _, err = lower.Kernels(ctx, g, kernels.Precision{Act: format.BF16, Weight: format.BF16},
-		kernels.Options{Options: s.Passes}); err != nil {
+		cuda.Portable(), kernels.Options{Options: s.Passes}); err != nil {
 		return nil, nil, err
 	}
 	d, err := emit.Emit(g, emit.Options{Name: p.layer.name, Samples: p.samples, KeepInputs: true})

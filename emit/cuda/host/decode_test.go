@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
 	"lathe/internal/driver"
@@ -83,7 +84,7 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 		t.Fatal(err)
 	}
 	for _, g := range []**ir.Graph{&first, &step} {
-		if *g, _, err = lower.Kernels(t.Context(), *g, precision, kernels.Options{}); err != nil {
+		if *g, _, err = lower.Kernels(t.Context(), *g, precision, library.Portable(), kernels.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

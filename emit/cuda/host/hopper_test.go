@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
@@ -54,7 +55,7 @@ func TestHopper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := lower.Kernels(t.Context(), layers(t), precision, kernels.Options{})
+	g, _, err := lower.Kernels(t.Context(), layers(t), precision, library.Portable(), kernels.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/golden/ref"
 	"lathe/internal/driver"
@@ -104,7 +105,7 @@ func (m model) kernels(t *testing.T, g *ir.Graph) (*ir.Graph, *cuda.Design, []cu
 			t.Fatal(err)
 		}
 	}
-	if g, _, err = lower.Kernels(t.Context(), g, precision, kernels.Options{}); err != nil {
+	if g, _, err = lower.Kernels(t.Context(), g, precision, library.Portable(), kernels.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/internal/difftest"
 	"lathe/internal/tools"
@@ -37,7 +38,7 @@ func TestFusedCodes(t *testing.T) {
 			if i%2 == 1 {
 				g = difftest.Chain(r, difftest.Chains[r.IntN(len(difftest.Chains))])
 			}
-			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, library.Portable(), kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +116,7 @@ func (b *built) linear(r *rand.Rand, x *ir.Node, n int) *ir.Node {
 func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Graph {
 	b.t.Helper()
 	b.g.Out = append(b.g.Out, ir.Output{Name: "y", Node: y})
-	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, kernels.Options{})
+	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, library.Portable(), kernels.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -293,7 +294,7 @@ func TestFusedSums(t *testing.T) {
 				s.Type.Format = format.Affine{W: 8, Zero: int64(r.IntN(256)), Scale: 0.43, Axis: format.PerTensor}
 			}
 			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
-			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, library.Portable(), kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -339,7 +340,7 @@ func TestPartedSums(t *testing.T) {
 			s.Type.Format = format.Fixed{W: 8, F: f.F, Signed: true, Round: f.Round}
 			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
 			change(g, y, &z, &s)
-			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, kernels.Options{})
+			g, _, err := lower.Kernels(t.Context(), g, kernels.Precision{}, library.Portable(), kernels.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/internal/difftest"
 	"lathe/internal/tools"
@@ -78,7 +79,7 @@ func TestLibraryBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, err = p.Apply(g); err != nil {
+		if g, _, err = kernels.Run(t.Context(), g, p, library.Portable(), kernels.Options{Unfused: true}); err != nil {
 			t.Fatal(err)
 		}
 		return g

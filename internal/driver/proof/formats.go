@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/golden"
 	"lathe/golden/ref"
@@ -51,7 +52,7 @@ func (f Formats) Job(ctx context.Context, examples, model string) (*driver.Job, 
 // Emulated is the engine that runs the kernels of a graph on the emulated device.
 func Emulated(compiler *nvrtc.Compiler) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
 	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := lower.Kernels(ctx, g, kernels.Precision{}, kernels.Options{})
+		g, _, err := lower.Kernels(ctx, g, kernels.Precision{}, library.Portable(), kernels.Options{})
 		if err != nil {
 			return nil, err
 		}
