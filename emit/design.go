@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/rtl"
 )
 
@@ -24,7 +25,7 @@ type Design struct {
 	// StreamMHz is the clock of the streams that the plan wishes for, where it is another one; 0: there is one clock.
 	StreamMHz float64
 	// Balance is what the choice of foldings aimed at and reached; nil where nothing was balanced.
-	Balance any
+	Balance *unit.Balance
 	// Tokens is, for a decoder, the most tokens of a sequence, which a sample then has; 0 for other designs. A token has
 	// the beats of a sample divided by it.
 	Tokens int

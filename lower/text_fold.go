@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/plan"
 	"lathe/lower/schedule"
-	"lathe/lower/schedule/lanes"
 	"strings"
 )
 
@@ -96,7 +96,7 @@ func (t *planText) memory(m *plan.Memory) {
 }
 
 // store writes where weights and the line buffer of a node were moved to, as comments.
-func (t *planText) store(b *schedule.Balance, node string) {
+func (t *planText) store(b *unit.Balance, node string) {
 	if b == nil {
 		return
 	}
@@ -105,7 +105,7 @@ func (t *planText) store(b *schedule.Balance, node string) {
 		case s.Node != node:
 		case s.Lines:
 			t.line("# line_mem = %q # %s", s.Memory, s.Why)
-		case s.Memory == lanes.StoreUltra:
+		case s.Memory == unit.StoreUltra:
 			t.line("# weights = \"hold\" # %s\n# ram = %q", s.Why, s.Memory)
 		default:
 			t.line("# mem = %q # %s", s.Memory, s.Why)

@@ -15,6 +15,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/target"
+	"lathe/ir/unit"
 	"lathe/rtl"
 )
 
@@ -41,7 +42,7 @@ type description struct {
 	// Memory is what is read from a memory outside.
 	Memory *emit.Memory `json:"memory,omitempty"`
 	// Balance is what the choice of foldings aimed at and reached.
-	Balance any `json:"balance,omitempty"`
+	Balance *unit.Balance `json:"balance,omitempty"`
 }
 
 type portDescription struct {

@@ -30,7 +30,7 @@ type Options struct {
 	// StreamMHz, if not 0, gives the streams a clock of their own.
 	StreamMHz float64
 	// Balance is what the choice of foldings aimed at and reached, for design.json; nil where nothing was balanced.
-	Balance any
+	Balance *unit.Balance
 	// Tokens, if not 0, makes a decoder of the design: sequences of up to that many tokens, see emit.Design.
 	Tokens int
 	// Units, if not nil, has what was planned of the units already.

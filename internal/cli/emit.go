@@ -18,7 +18,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/lower/schedule"
+	"lathe/ir/unit"
 )
 
 func (a *App) emitVerilog() *cobra.Command {
@@ -319,7 +319,7 @@ func (a *App) printCache(d *emit.Design) error {
 }
 
 // printBalance says what the balance mode reached, at what cost, and why it stopped there; nothing in other modes.
-func (a *App) printBalance(b *schedule.Balance, d *emit.Design) error {
+func (a *App) printBalance(b *unit.Balance, d *emit.Design) error {
 	if b == nil {
 		return nil
 	}
@@ -354,7 +354,7 @@ func rate(fps float64) string {
 }
 
 // bounds lists what is bounded.
-func bounds(b schedule.Budget) string {
+func bounds(b unit.Budget) string {
 	var list []string
 	for _, r := range []struct {
 		n    int

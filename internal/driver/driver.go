@@ -329,7 +329,7 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 		}
 	}
 	o.Part, o.ClockMHz, o.StreamMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz, q.Plan.Target.StreamMHz
-	if hw.Schedule != nil && hw.Schedule.Balance != nil {
+	if hw.Schedule != nil {
 		o.Balance = hw.Schedule.Balance
 	}
 	var err error

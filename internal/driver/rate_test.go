@@ -5,8 +5,8 @@ package driver
 import (
 	"testing"
 
+	"lathe/ir/unit"
 	"lathe/lower/plan"
-	"lathe/lower/schedule"
 )
 
 // TestPace: a rate is missed where a sample takes more cycles than the plan leaves it, or than were promised.
@@ -26,9 +26,9 @@ func TestPace(t *testing.T) {
 	} {
 		plan := plan.Default()
 		plan.Target.ClockMHz, plan.Fold.FPS = 250, c.fps
-		var promised *schedule.Balance
+		var promised *unit.Balance
 		if c.promised > 0 {
-			promised = &schedule.Balance{Cycles: c.promised}
+			promised = &unit.Balance{Cycles: c.promised}
 		}
 		check := Check{II: c.ii}
 		check.pace(plan, promised)
@@ -37,7 +37,7 @@ func TestPace(t *testing.T) {
 		}
 	}
 	slow := Check{II: 1016064}
-	if slow.pace(plan.Default(), &schedule.Balance{Cycles: 1e6}); slow.Missed !=
+	if slow.pace(plan.Default(), &unit.Balance{Cycles: 1e6}); slow.Missed !=
 		"a sample takes 1016064 cycles, 1000000 were promised" {
 		t.Errorf("large numbers in full: %q", slow.Missed)
 	}

@@ -13,8 +13,8 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/plan"
-	"lathe/lower/schedule"
 	"lathe/sim"
 )
 
@@ -41,7 +41,7 @@ type Check struct {
 	Mismatches int            `json:"mismatches"`
 	Engines    []string       `json:"engines"`
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
-	Balance *schedule.Balance  `json:"balance,omitempty"`
+	Balance *unit.Balance      `json:"balance,omitempty"`
 	First   []*golden.Mismatch `json:"first_mismatches,omitempty"`
 	// Quiet is the number of samples of the run without stalls.
 	Quiet int `json:"quiet_samples"`
@@ -270,7 +270,7 @@ func (c *Check) unstalled(j Job) {
 }
 
 // promised is what the balance mode has; nil of other modes.
-func (j *Job) promised() *schedule.Balance {
+func (j *Job) promised() *unit.Balance {
 	if j.HW.Schedule == nil {
 		return nil
 	}
@@ -279,7 +279,7 @@ func (j *Job) promised() *schedule.Balance {
 
 // pace holds the measured distance of samples to the rate that the plan asks for, and to what the balance mode, nil for
 // others, has promised.
-func (c *Check) pace(plan *plan.Plan, promised *schedule.Balance) {
+func (c *Check) pace(plan *plan.Plan, promised *unit.Balance) {
 	hz, fps := plan.Target.ClockMHz*1e6, plan.Fold.FPS
 	switch {
 	case fps > 0 && c.II*fps > hz*(1+1e-12):

@@ -6,30 +6,10 @@ import (
 	"fmt"
 	"math"
 
+	"lathe/ir/unit"
 	"lathe/lower/pass"
 	"lathe/lower/schedule/lanes"
-	"lathe/rtl"
 )
-
-// Balance is what the balance mode aimed at and reached.
-type Balance struct {
-	// Part and ClockMHz are the plan's target, FPS the rate that it asks for, 0 for none.
-	Part     string  `json:"part"`
-	ClockMHz float64 `json:"clock_mhz"`
-	FPS      float64 `json:"fps,omitempty"`
-	// Cycles is how many a sample takes, Reached the rate at the clock.
-	Cycles  float64 `json:"cycles"`
-	Reached float64 `json:"reached_fps"`
-	// Bottleneck is the node that sets the pace.
-	Bottleneck string `json:"bottleneck"`
-	// Cost is what the whole design is predicted to take; Budget bounds it.
-	Cost   rtl.Cost `json:"cost"`
-	Budget Budget   `json:"budget"`
-	// Stores are the weights that lie elsewhere than synthesis would put them.
-	Stores []Store `json:"stores,omitempty"`
-	// Proof says why it is no faster, or no smaller.
-	Proof string `json:"proof"`
-}
 
 // bottleneck is the first node that takes so many cycles.
 func (o *outcome) bottleneck(ii int) (name string) {
@@ -51,7 +31,7 @@ func (o *outcome) bottleneck(ii int) (name string) {
 type balancer struct {
 	*evaluator
 	table  *lanes.Table
-	budget Budget
+	budget unit.Budget
 	done   map[string]*outcome      // by the picks: weights raised further often choose the same again
 	loads  bool                     // weights may be loaded after reset although the plan does not say so
 	stores map[layerMemory][]stored // what memories has found
@@ -129,9 +109,9 @@ func (b *balancer) try(limit int, w *lanes.Wiring) error {
 	return err
 }
 
-func (b *balancer) describe(o *outcome, proof string) *Balance {
+func (b *balancer) describe(o *outcome, proof string) *unit.Balance {
 	ii := o.report.Interval()
-	return &Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
+	return &unit.Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
 		Reached: b.rate(ii), Cost: o.cost, Budget: b.budget, Stores: b.placedStores(o), Proof: proof,
 		Bottleneck: o.bottleneck(o.report.II())}
 }

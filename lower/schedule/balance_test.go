@@ -11,6 +11,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/unit"
 	"lathe/lower/lowertest"
 	"lathe/lower/pass"
 	"lathe/lower/quantize"
@@ -66,7 +67,7 @@ func TestBalanceBudget(t *testing.T) {
 		}
 		last = b.Cycles
 	}
-	if _, r, err := balanced(t, "fps = 1e5"); err != nil || r.Balance.Budget != (Budget{}) {
+	if _, r, err := balanced(t, "fps = 1e5"); err != nil || r.Balance.Budget != (unit.Budget{}) {
 		t.Errorf("no part is named: %v, %+v", err, r)
 	}
 	if _, r, err := balanced(t, ""); err != nil {
@@ -86,7 +87,7 @@ func TestBalanceFlipFlops(t *testing.T) {
 		}
 		b := r.Balance
 		next := strings.Contains(b.Proof, fmt.Sprint("FF more than max_ff = ", ff))
-		if b.Budget != (Budget{FF: ff}) || b.Cost.FF > ff || !next {
+		if b.Budget != (unit.Budget{FF: ff}) || b.Cost.FF > ff || !next {
 			t.Errorf("%d FF: %+v", ff, b)
 		}
 		if last > 0 && b.Cycles >= last {
@@ -209,7 +210,8 @@ func TestBalancePixelACycle(t *testing.T) {
 		slower, err := run(small, fitting(t, err), "")
 		if err != nil {
 			t.Errorf("%s: the rate of the hint: %v", c.dir, err)
-		} else if b := slower.Balance; b.Cost.DSP > 90 || b.Budget != (Budget{20800, 41600, 90, 50, 0}) {
+		} else if b, whole := slower.Balance, (unit.Budget{LUT: 20800, FF: 41600, DSP: 90, BRAM: 50}); b.Cost.DSP > 90 ||
+			b.Budget != whole {
 			t.Errorf("%s: within %s: %+v", c.dir, small, b)
 		}
 		r, err := run("xc7z020clg400-1", 3900000, "max_dsp = 10000\nmax_lut = 100000")

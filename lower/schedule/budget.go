@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir/target"
+	"lathe/ir/unit"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
 	"lathe/rtl"
@@ -16,17 +17,10 @@ import (
 // fuller one is hard.
 const fill = 0.7
 
-// Budget is what a design may take, in the units of rtl.Cost but BRAM, which counts blocks of 36 Kbit; 0: not bounded.
-type Budget struct {
-	LUT  int `json:"lut,omitempty"`
-	FF   int `json:"ff,omitempty"`
-	DSP  int `json:"dsp,omitempty"`
-	BRAM int `json:"bram,omitempty"`
-	URAM int `json:"uram,omitempty"`
-}
-
 // capacity is what a part has.
-func capacity(d *target.Device) Budget { return Budget{d.LUT, d.FF, d.DSP, int(d.RAM36()), d.URAM} }
+func capacity(d *target.Device) unit.Budget {
+	return unit.Budget{LUT: d.LUT, FF: d.FF, DSP: d.DSP, BRAM: int(d.RAM36()), URAM: d.URAM}
+}
 
 // resource is one kind of cells, as a design takes it and as it is bounded.
 type resource struct {
@@ -34,14 +28,15 @@ type resource struct {
 	has, most int
 }
 
-func (b Budget) resources(c rtl.Cost) []resource {
+// resources are what a cost takes beside the bounds of a budget.
+func resources(b unit.Budget, c rtl.Cost) []resource {
 	return []resource{{"LUT", "max_lut", c.LUT, b.LUT}, {"FF", "max_ff", c.FF, b.FF}, {"DSP", "max_dsp", c.DSP, b.DSP},
 		{"block RAM", "max_bram", (c.BRAM + 1) / 2, b.BRAM}, {"UltraRAM", "", c.URAM, b.URAM}}
 }
 
 // budgetOf are the bounds of a plan: what it states, and of all else what the part has that it names. A plan that asks
 // for neither a rate nor bounds gets fill of its part, or of the default.
-func budgetOf(p *plan.Plan) Budget {
+func budgetOf(p *plan.Plan) unit.Budget {
 	fold, b := &p.Fold, capacity(&p.Target.FPGA)
 	if plan.Filled(fold) {
 		for _, n := range []*int{&b.LUT, &b.FF, &b.DSP, &b.BRAM, &b.URAM} {
@@ -50,7 +45,7 @@ func budgetOf(p *plan.Plan) Budget {
 		return b
 	}
 	if !p.Target.Stated {
-		b = Budget{}
+		b = unit.Budget{}
 	}
 	for i, bound := range []*int{&b.LUT, &b.FF, &b.DSP, &b.BRAM} {
 		if stated := *fold.Bounds()[i].Most; stated > 0 {
@@ -92,8 +87,8 @@ func (b *balancer) less() string {
 }
 
 // Beyond lists what a cost takes more of than a budget bounds.
-func Beyond(c rtl.Cost, budget Budget) (list []resource) {
-	for _, r := range budget.resources(c) {
+func Beyond(c rtl.Cost, budget unit.Budget) (list []resource) {
+	for _, r := range resources(budget, c) {
 		if r.most > 0 && r.has > r.most {
 			list = append(list, r)
 		}

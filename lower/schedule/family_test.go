@@ -9,9 +9,9 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/target"
+	"lathe/ir/unit"
 	"lathe/lower/lowertest"
 	"lathe/lower/quantize"
-	"lathe/lower/schedule/lanes"
 	"lathe/rtl"
 )
 
@@ -61,7 +61,7 @@ func TestLineStores(t *testing.T) {
 		}
 		at := slices.IndexFunc(b.table.Nodes, func(n *ir.Node) bool { return n.Op.Traits.Windows })
 		words := b.words(layerMemory{placed{layer: at}, true})
-		if !slices.Contains(words, lanes.StoreBlock) || slices.Contains(words, lanes.StoreLUT) != c.luts {
+		if !slices.Contains(words, unit.StoreBlock) || slices.Contains(words, unit.StoreLUT) != c.luts {
 			t.Errorf("%s: %q", c.part, words)
 		}
 	}

@@ -35,7 +35,7 @@ type Report struct {
 	// other up.
 	Measured float64
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
-	Balance *Balance
+	Balance *unit.Balance
 }
 
 // stage is what the passes of scheduling share beside the graph.
@@ -138,7 +138,8 @@ func (r *Report) Cost() rtl.Cost {
 
 // warnPart says what a part has too little of, and which unit takes most of it.
 func (r *Report) warnPart(part *target.Device) {
-	of := func(c rtl.Cost) []resource { return capacity(part).resources(c) }
+	has := capacity(part)
+	of := func(c rtl.Cost) []resource { return resources(has, c) }
 	for i, all := range of(r.Cost()) {
 		if all.has <= all.most {
 			continue

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/lanes"
@@ -31,10 +32,10 @@ const (
 type point struct {
 	foldings lanes.Foldings // nil: the plain lanes
 	need     need
-	most     Budget   // of a design that is fitted
-	from     *outcome // what lacks nothing but FIFOs, to go on from instead of foldings; nil: none
-	found    *outcome // the design with which the search ends; nil: it goes on
-	proof    string   // why the design found is no faster, or no smaller; "" where nobody asks
+	most     unit.Budget // of a design that is fitted
+	from     *outcome    // what lacks nothing but FIFOs, to go on from instead of foldings; nil: none
+	found    *outcome    // the design with which the search ends; nil: it goes on
+	proof    string      // why the design found is no faster, or no smaller; "" where nobody asks
 }
 
 // outcome is a design, evaluated as far as a point needs it.

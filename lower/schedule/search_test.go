@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("units: %+v", last.cost)
 			}
 			ran("refuse_stream", "time_units", len(Pipeline)-1)
-			return point{need: fitted, most: Budget{LUT: last.cost.LUT - 1}}, nil
+			return point{need: fitted, most: unit.Budget{LUT: last.cost.LUT - 1}}, nil
 		},
 		func(last *outcome) (point, error) {
 			if last.sized() || last == bare || last.cost != bare.cost {
@@ -76,7 +76,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("from units on: %+v", last.cost)
 			}
 			ran("size_fifos", "size_fifos", 1)
-			return point{need: fitted, most: Budget{LUT: last.cost.LUT}}, nil
+			return point{need: fitted, most: unit.Budget{LUT: last.cost.LUT}}, nil
 		},
 		func(last *outcome) (point, error) {
 			if !last.sized() || last.cost != bare.cost {
@@ -114,7 +114,7 @@ func TestPlacement(t *testing.T) {
 		t.Fatal(err)
 	}
 	picks := make([]int, len(b.table.Layers))
-	b.budget = Budget{LUT: 1} // nothing helps
+	b.budget = unit.Budget{LUT: 1} // nothing helps
 	s := b.placement(picks)
 	ask := step(t, s, nil)
 	if ask.found != nil || ask.need != fitted || ask.most != b.budget || len(ask.foldings) != len(picks) {
@@ -148,7 +148,7 @@ func TestFit(t *testing.T) {
 		if err := b.try(0, nil); err != nil {
 			t.Fatal(err)
 		}
-		b.budget = Budget{LUT: 1}
+		b.budget = unit.Budget{LUT: 1}
 		s := b.fit(1000, bound)
 		var first, last *outcome
 		for try := range boosts {

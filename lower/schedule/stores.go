@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir/target"
+	"lathe/ir/unit"
 	"lathe/lower/plan"
 	"lathe/lower/schedule/balance"
 	"lathe/lower/schedule/lanes"
@@ -19,38 +20,6 @@ import (
 // deepest is the most words that weights in LUTs have: what picks a word of more would be the slowest path of a design.
 // target.Memory.Deep says what each of their bits takes.
 const deepest = 1024
-
-// Store is where the balance mode puts the weights of a node, or its line buffer.
-type Store struct {
-	Node string `json:"node"`
-	// Lines says that it is the line buffer: the memory of rows of a window.
-	Lines bool `json:"lines,omitempty"`
-	// Memory is block, distributed or ultra, as of keys of the plan; weights in ultra are loaded after reset.
-	Memory string `json:"memory"`
-	// Why is what it takes there and what it took elsewhere.
-	Why string `json:"why"`
-}
-
-// Holds says what the store holds, in words.
-func (s Store) Holds() string {
-	if s.Lines {
-		return "line buffer"
-	}
-	return "weights"
-}
-
-// Place says where that lies, in words.
-func (s Store) Place() string {
-	switch {
-	case s.Memory == lanes.StoreLUT:
-		return "in LUTs"
-	case s.Memory == lanes.StoreBlock:
-		return "in block RAM"
-	case s.Lines:
-		return "in UltraRAM"
-	}
-	return "in UltraRAM, loaded after reset"
-}
 
 // placed is a layer with a folding.
 type placed struct {
@@ -139,13 +108,13 @@ func (b *balancer) memories(h layerMemory) []stored {
 // flip-flop for each bit of a word.
 func (b *balancer) tooDeep(h layerMemory) bool {
 	switch {
-	case *h.word() != lanes.StoreLUT:
+	case *h.word() != unit.StoreLUT:
 		return false
 	case !h.isLines:
 		return b.table.Nodes[h.layer].Args[1].Type.Elems() > deepest*h.In*h.Out
 	}
 	here := b.weighed(h.placed)
-	*h.word() = lanes.StoreBlock
+	*h.word() = unit.StoreBlock
 	more := here.Add(b.weighed(h.placed).Times(-1))
 	return more.LUT > b.ram().Deep*more.FF
 }
@@ -175,12 +144,12 @@ func (b *balancer) words(h layerMemory) (list []string) {
 		if !n.Op.Traits.Windows || a.Lines != "" {
 			return nil
 		}
-		list = []string{"", lanes.StoreBlock}
+		list = []string{"", unit.StoreBlock}
 		if b.ram().Deep > 0 {
-			list = append(list, lanes.StoreLUT)
+			list = append(list, unit.StoreLUT)
 		}
 		if b.budget.URAM > 0 {
-			list = append(list, lanes.StoreUltra)
+			list = append(list, unit.StoreUltra)
 		}
 		return list
 	}
@@ -189,11 +158,11 @@ func (b *balancer) words(h layerMemory) (list []string) {
 	}
 	ram := cmp.Or(a.Ram, m.Ram)
 	if ram == plan.RamWords[0] {
-		list = []string{"", lanes.StoreBlock, lanes.StoreLUT}
+		list = []string{"", unit.StoreBlock, unit.StoreLUT}
 	}
 	loads := plan.Outside(cmp.Or(a.Weights, m.Weights)) || b.loads && a.Weights == ""
 	if loads && ram == plan.RamWords[0] && b.budget.URAM > 0 {
-		list = append(list, lanes.StoreUltra)
+		list = append(list, unit.StoreUltra)
 	}
 	return list
 }
@@ -206,7 +175,7 @@ func (b *balancer) mayLoad(err error) bool {
 }
 
 // placedStores lists the stores that were moved.
-func (b *balancer) placedStores(o *outcome) (list []Store) {
+func (b *balancer) placedStores(o *outcome) (list []unit.Store) {
 	for i, n := range b.table.Nodes {
 		for _, h := range memoriesOf(placed{i, o.foldings[n.Name]}) {
 			word := *h.word()
@@ -215,7 +184,8 @@ func (b *balancer) placedStores(o *outcome) (list []Store) {
 			}
 			here := b.weighed(h.placed)
 			*h.word() = ""
-			list = append(list, Store{n.Name, h.isLines, word, b.exchange(b.weighed(h.placed), here)})
+			list = append(list, unit.Store{Node: n.Name, Lines: h.isLines, Memory: word,
+				Why: b.exchange(b.weighed(h.placed), here)})
 		}
 	}
 	return list
@@ -224,8 +194,8 @@ func (b *balancer) placedStores(o *outcome) (list []Store) {
 // exchange says what a cost takes more and less than another, without flip-flops.
 func (b *balancer) exchange(from, to rtl.Cost) string {
 	var more, less []string
-	had := b.budget.resources(from)
-	for i, r := range b.budget.resources(to) {
+	had := resources(b.budget, from)
+	for i, r := range resources(b.budget, to) {
 		switch d := r.has - had[i].has; {
 		case r.name == "FF":
 		case d > 0:

@@ -4,6 +4,7 @@ package lanes
 
 import (
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/plan"
 )
 
@@ -55,15 +56,6 @@ func (f Foldings) multipliers(n *ir.Node) string {
 	return "one"
 }
 
-// What the balance mode does with the weights or the line buffer of a layer that would be beyond the bounds where
-// synthesis puts them: stores are the memories that it moves them to. UltraRAM has no initial contents, so weights in
-// it are loaded; a line buffer is written before it is read.
-const (
-	StoreBlock = "block"
-	StoreLUT   = "distributed"
-	StoreUltra = "ultra"
-)
-
 // Foldings are those of a choice of options.
 func (t *Table) Foldings(picks []int) Foldings {
 	chosen := Foldings{}
@@ -81,8 +73,8 @@ func (f Foldings) store(n *ir.Node, a *wishes) {
 	}
 	switch word := f[n.Name].Store; word {
 	case "":
-	case StoreUltra:
-		a.Ram = StoreUltra
+	case unit.StoreUltra:
+		a.Ram = unit.StoreUltra
 		if !plan.Outside(a.Weights) {
 			a.Weights = "hold"
 		}
