@@ -13,9 +13,8 @@ var large = []Exception{
 	{"package", "cuda/ptx", "each file decodes and runs some instructions, which share the state of a warp and a block"},
 }
 
-// operators are what knows an operation or a format by name, and must be looked at where one is added: ten at most. In
-// what commands link, only rewrites do, each of the operations that it is about, and no code outside of ir/format knows
-// a format.
+// operators are what knows an operation or a format by name, and must be looked at where one is added. In what commands
+// link, only rewrites do, each of the operations that it is about, and no code outside of ir/format knows a format.
 var operators = []Exception{
 	{"concrete", "internal/difftest", "defines formats a second time, independently, and draws their edge cases"},
 	{"identity", "internal/difftest", "defines operations a second time, independently, and draws chains of them"},

@@ -26,7 +26,13 @@ var layers = [][]string{
 	{"golden/ref"},
 	{"frontend", "ir/survey", "lower/plan", "lower/own", "lower/loop"},
 	{"lower/pass"},
+	{"lower/float/recognize"},
+	{"lower/float/simplify"},
+	{"lower/float/layout"},
 	{"lower/float"},
+	{"lower/quantize/calib", "lower/quantize/fit", "lower/kernels/fuse"},
+	{"lower/schedule/balance", "lower/schedule/forms", "lower/schedule/timing", "lower/schedule/tokens"},
+	{"lower/quantize/formats", "lower/quantize/loss", "lower/schedule/lanes", "lower/schedule/streams"},
 	{"lower/quantize", "lower/schedule", "lower/kernels"},
 	{"lower"},
 	{"emit"},
@@ -46,14 +52,16 @@ var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hos
 	"internal/errortest", "internal/tools",
 	"lower/lowertest", "rtl/formaltest", "rtl/rtltest", "sim/gpu/emulated", "sim/gpu/gputest"}
 
-// apart are the folders that do not know each other, whatever stands between them in layers.
-var apart = []string{"frontend", "lower"}
+// apart are lists of folders that do not know each other, whatever stands between them in layers.
+var apart = [][]string{{"frontend", "lower"}, {"lower/quantize", "lower/schedule", "lower/kernels"}}
 
 func strangers(from, to string) bool {
-	at := func(dir string) int {
-		return slices.IndexFunc(apart, func(name string) bool { return under(dir, name) })
-	}
-	return at(from) >= 0 && at(to) >= 0 && at(from) != at(to)
+	return slices.ContainsFunc(apart, func(names []string) bool {
+		at := func(dir string) int {
+			return slices.IndexFunc(names, func(name string) bool { return under(dir, name) })
+		}
+		return at(from) >= 0 && at(to) >= 0 && at(from) != at(to)
+	})
 }
 
 func bench(dir string) bool { return slices.Contains(benches, dir) }
