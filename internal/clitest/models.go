@@ -48,7 +48,7 @@ func soundModels() []namedModel {
 		{"negative-variance.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y"),
 			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
 		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},
-		{"sine.onnx", one(x, node("sine1", "Sin", "x", "y"))},
+		{"running.onnx", one(x, node("sum1", "CumSum", "x axis", "y"), ints("axis", 1))}, // sums that no unit makes
 		{"classifier.onnx", vary(func(m *onnxModel) { // label and probabilities
 			m.nodes = append(m.nodes, node("soft", "Softmax", "y", "p"), node("most", "ArgMax", "p", "i", intAttr("axis", 1)),
 				node("names", "Gather", "classes i", "label"))

@@ -116,7 +116,7 @@ var plans = []Entry{
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[[quantize.rule]]\nname = \"relu1\"\nskip = true"},
 	{NoIntegerForm, "An operation has no integer form in this version.",
-		"$ lathe quantize sine.onnx -o m.lathe"},
+		"$ lathe quantize running.onnx -o m.lathe"},
 	{WrongStage, "A graph is given to a stage that it has already passed or not yet reached.",
 		"lower.Schedule(ctx, float, plan) // a graph that is not quantized"},
 	{LanesDivide, "The lanes do not divide the dimension they work on.",
