@@ -155,16 +155,19 @@ func (c *biasCorrector) covers(m, n *ir.Node) bool {
 // biased says that n is a layer with constant weights and a constant bias.
 func biased(n *ir.Node) bool {
 	t := &n.Op.Traits
-	return t.Weighted && !t.PerChannel && !recur.Recurs(n.Op) && len(n.Args) == 3 && n.Args[1].IsConst() &&
-		n.Args[2].IsConst()
+	return t.Weighted && !t.PerChannel && !recur.Recurs(n.Op) && constantTerms(n)
 }
 
 // shifts says that n is a scale of channels along the last axis, with a constant bias: what is left of a normalization.
 func shifts(n *ir.Node) bool {
 	t := &n.Op.Traits
 	axis, ok := n.ChannelAxis()
-	return t.Weighted && t.PerChannel && ok && axis == len(n.Type.Shape)-1 && len(n.Args) == 3 && n.Args[1].IsConst() &&
-		n.Args[2].IsConst()
+	return t.Weighted && t.PerChannel && ok && axis == len(n.Type.Shape)-1 && constantTerms(n)
+}
+
+// constantTerms says that n has factors and summands, both constants.
+func constantTerms(n *ir.Node) bool {
+	return len(n.Args) == 3 && n.Args[1].IsConst() && n.Args[2].IsConst()
 }
 
 // channelsOf is the number of output channels, along the last axis.

@@ -38,7 +38,7 @@ func formula() *ir.Op {
 		},
 		hlo: func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value { return parsed(attrs).print(b, x) },
 		draw: func(r *rand.Rand) any {
-			return &FormulaAttrs{FormulaSamples[r.IntN(len(FormulaSamples))]}
+			return &FormulaAttrs{formulaSamples[r.IntN(len(formulaSamples))]}
 		},
 	}.op()
 	o.Infer = func(n *ir.Node) ([]int, error) {
@@ -50,8 +50,8 @@ func formula() *ir.Op {
 	return o
 }
 
-// FormulaSamples are texts that random graphs draw from.
-var FormulaSamples = []string{"where(x > 0, x, x*0.125)", "where(x >= 1, 1, where(x <= -1, -1, x))",
+// formulaSamples are texts that random graphs draw from.
+var formulaSamples = []string{"where(x > 0, x, x*0.125)", "where(x >= 1, 1, where(x <= -1, -1, x))",
 	"max(x*x - 0.5, -0.25)", "where(x != 0, floor(x*4)*0.25, 1)"}
 
 // parsed is the tree of attributes, which Infer has checked; that of x where they hold no formula.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lathe/ir"
 	"lathe/ir/op/curve"
@@ -75,7 +76,7 @@ func formulaOf(at map[*ir.Node]int, n *ir.Node) (x *ir.Node, text string) {
 // unitless says that no unit computes n on elements of values.
 func unitless(n *ir.Node) bool {
 	return n.Op.Traits.FloatOnly && !n.Op.ByParts() || n.Op == whole.Div && !n.Args[1].IsConst() || n.Op == whole.Power ||
-		n.Op.Name == "and" || n.Op.Name == "or"
+		n.Op == whole.And || n.Op == whole.Or
 }
 
 // numberOf is the text of a constant whose elements are all one number.
@@ -155,14 +156,7 @@ func infix(sign string) func(*ir.Node, []string) string {
 
 func callOf(name string) func(*ir.Node, []string) string {
 	return func(_ *ir.Node, a []string) string {
-		text := name + "("
-		for i, s := range a {
-			if i > 0 {
-				text += ", "
-			}
-			text += s
-		}
-		return text + ")"
+		return name + "(" + strings.Join(a, ", ") + ")"
 	}
 }
 
