@@ -5,7 +5,6 @@ package driver
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"lathe/golden/ref"
@@ -13,6 +12,8 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower/float"
+	"lathe/lower/pass"
+	"lathe/lower/quantize/loss"
 )
 
 // quality compares with the float graph, where there is one and real inputs, and both with the labels.
@@ -33,15 +34,21 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 		return err
 	}
 	outputs = outputs[:len(floats)]
-	all, each, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
+	signals, err := signals(j.HW.Float, floats, j.HW.Scheduled, outputs)
 	if err != nil {
 		return err
 	}
-	c.SQNR = all
+	var each []*float64
+	c.SQNR, each = ratios(j.HW.Scheduled, signals)
 	for i, v := range each {
 		name := j.HW.Scheduled.Out[i].Name
 		if v == nil {
 			continue
+		}
+		format := j.HW.Scheduled.Out[i].Node.Type.Format
+		if text := loss.Coarse(name, format, signals[i].Spread(), signals[i].Peak); text != "" &&
+			!slices.Contains(j.HW.told(), text) {
+			c.Warnings = append(c.Warnings, text)
 		}
 		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, *v})
 		if *v < lowSQNR {
@@ -56,6 +63,14 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 	right, err := Accuracy(j.HW.Float, floats, j.Labels)
 	c.Accuracy.Float = &right
 	return err
+}
+
+// told are the warnings of quantization.
+func (q *Quantized) told() []string {
+	if q.Report == nil {
+		return nil
+	}
+	return q.Report.Warnings
 }
 
 // lowSQNR is the output quality in decibel below which a plan is doubtful.
@@ -187,44 +202,67 @@ func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Ac
 // without a signal.
 const SQNRLimit = 300
 
-// SQNR is the ratio in decibel of the power of float outputs to that of their quantization error, within SQNRLimit: of
-// all together, and of each alone. Both are nil for numbers of classes, of which a neighbour is no nearer than another.
-// Where the float graph gives NaN or an infinity, nothing counts.
+// SQNR is the ratio in decibel of what float outputs vary by to their quantization error (see pass.Signal), within
+// SQNRLimit: of all together, and of each alone. Both are nil for numbers of classes, of which a neighbour is no nearer
+// than another. Where the float graph gives NaN or an infinity, nothing counts.
 func SQNR(model *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all *float64, each []*float64,
 	err error) {
-	signal, noise := make([]float64, len(model.Out)), make([]float64, len(model.Out))
-	for s := range want {
-		for i := range model.Out {
-			x, err := values(model, want[s], i)
-			if err != nil {
-				return nil, nil, err
-			}
-			y, err := values(quantized, got[s], i)
-			if err != nil {
-				return nil, nil, err
-			}
-			for k := range x {
-				if math.IsNaN(x[k]) || math.IsInf(x[k], 0) {
-					continue
-				}
-				signal[i] += x[k] * x[k]
-				noise[i] += (x[k] - y[k]) * (x[k] - y[k])
-			}
-		}
+	signals, err := signals(model, want, quantized, got)
+	if err != nil {
+		return nil, nil, err
 	}
-	var power, loss float64
-	each = make([]*float64, len(signal))
+	all, each = ratios(quantized, signals)
+	return all, each, nil
+}
+
+// ratios are those of SQNR.
+func ratios(quantized *ir.Graph, signals []pass.Signal) (all *float64, each []*float64) {
+	var power, lost float64
+	each = make([]*float64, len(signals))
 	for i, o := range quantized.Out {
 		if _, place := float.Places(o.Node); place {
 			continue
 		}
-		v := ratio(signal[i], noise[i])
+		v := ratio(signals[i].Power(), signals[i].Noise)
 		each[i] = &v
-		power, loss = power+signal[i], loss+noise[i]
-		both := ratio(power, loss)
+		power, lost = power+signals[i].Power(), lost+signals[i].Noise
+		both := ratio(power, lost)
 		all = &both
 	}
-	return all, each, nil
+	return all, each
+}
+
+// signals are the outputs of a float graph and their errors in a quantized one, which has channels along the last axis
+// of what its nodes compute: there the caller's arrays are compared.
+func signals(model *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) ([]pass.Signal, error) {
+	out := make([]pass.Signal, len(model.Out))
+	for i, o := range quantized.Out {
+		index, shape := outputIndex(o.Node.Type.Shape, o.Perm), o.Node.Type.Shape
+		for s := range want {
+			x, err := values(model, want[s], i)
+			if err != nil {
+				return nil, err
+			}
+			y, err := got[s][i].Decode()
+			if err != nil {
+				return nil, o.Node.Errorf(diag.FormatData, "%v", err)
+			}
+			out[i].Add(unpick(x, index), y, pass.Channels(shape))
+		}
+	}
+	return out, nil
+}
+
+// unpick undoes pick.
+func unpick[T any](values []T, index []int) []T {
+	if index == nil {
+		return values
+	}
+	out := make([]T, len(index))
+	for i, k := range index {
+		out[k] = values[i]
+	}
+	return out
 }
 
 // ratio is in decibel, within SQNRLimit.
@@ -232,7 +270,7 @@ func ratio(signal, noise float64) float64 {
 	if noise == 0 {
 		return SQNRLimit
 	}
-	return max(-SQNRLimit, min(SQNRLimit, 10*math.Log10(signal/noise)))
+	return max(-SQNRLimit, min(SQNRLimit, pass.Decibels(signal, noise)))
 }
 
 // Labels reads class numbers from a .npy file or the only array of an .npz file, for each sample one, or one for each

@@ -46,7 +46,8 @@ type Loss struct {
 	// Same says that all codes, or all float values, are equal bit for bit.
 	Same bool
 	// MaxErr is the greatest difference, Relative the greatest one divided by the largest magnitude of its output, and
-	// Output the index of the output that has it. SQNR is the signal to error ratio of all outputs in dB, +Inf if equal.
+	// Output the index of the output that has it. SQNR is the signal to error ratio of all outputs in dB (see Signal),
+	// +Inf if equal.
 	MaxErr, Relative, SQNR float64
 	Output                 int
 }
@@ -61,6 +62,7 @@ func Compare(a, b []ref.Sample) (Loss, error) {
 	}
 	for k := range outputs {
 		var peak, worst float64
+		var all Signal
 		for i := range a {
 			x, y := a[i][k], b[i][k]
 			if !slices.Equal(x.Type.Shape, y.Type.Shape) {
@@ -85,11 +87,12 @@ func Compare(a, b []ref.Sample) (Loss, error) {
 					worst = d
 				}
 				if !math.IsInf(u[j], 0) && !math.IsNaN(u[j]) {
-					peak, signal = max(peak, math.Abs(u[j])), signal+u[j]*u[j]
+					peak = max(peak, math.Abs(u[j]))
 				}
-				noise += d * d
 			}
+			all.Add(u, v, Channels(x.Type.Shape))
 		}
+		signal, noise = signal+all.Power(), noise+all.Noise
 		if r := worst / max(peak, math.SmallestNonzeroFloat32); !(r <= diff.Relative) {
 			diff.Relative, diff.MaxErr, diff.Output = r, worst, k
 		}

@@ -49,7 +49,13 @@ func measure(s *stage, after *ir.Graph) error {
 	}
 	s.Report.Nodes, s.Report.Outputs = meter.Values()
 	for i, o := range after.Out {
-		_, s.Report.Outputs[i].Place = float.Places(o.Node)
+		out := &s.Report.Outputs[i]
+		if _, out.Place = float.Places(o.Node); out.Place {
+			continue
+		}
+		if text := loss.Coarse(o.Name, o.Node.Type.Format, out.Spread, out.Peak); text != "" {
+			s.Report.Warn("%s", text)
+		}
 	}
 	if r := s.Report; len(s.Samples) == 0 && (r.Loose > 0 || len(r.Chosen) > 0) {
 		s.expect()

@@ -29,7 +29,7 @@ func TestPadValues(t *testing.T) {
 	for _, v := range []float32{0.7, -0.3, 9.3, -17, 0} {
 		g := padded(t, v, func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Conv("last", x, 2, 3, 1, 0, 1, true) })
 		q, r := mustQuantize(t, g, "", samples(g, -1, 1, 12))
-		if got := r.Outputs[0].SQNR; got < 30 {
+		if got := r.Outputs[0].SQNR; got < 29 { // of what varies: the mean of each channel is no signal
 			t.Errorf("pads of %g: %.1f dB", v, got)
 		}
 		n := q.Find("above")

@@ -19,6 +19,9 @@ type Values struct {
 	Min, Max float64
 	// Sample holds values seen, a fixed selection where there are many; nil where only bounds are known.
 	Sample []float32
+	// Spread is how far the values of an output vary about the means of its channels, a standard deviation, and Offset the
+	// greatest of these means; 0 where that is not known.
+	Spread, Offset float64
 	// Finer is by how many bits CrossEntropy is finer than MSE.
 	Finer int
 }

@@ -11,10 +11,14 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
+	"lathe/lower/pass"
 )
 
 // keep bounds the values of one node that are kept for the choice of its format.
 const keep = 1 << 16
+
+// mostChannels bounds the channels of an output whose spread is found.
+const mostChannels = 1 << 12
 
 // Observe runs the float graph g on all samples and collects the values of every node but constants. The selection of
 // values depends on nothing but their positions. A value that is no finite number is an error L0404 at its node.
@@ -23,6 +27,7 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 	if err != nil {
 		return nil, err
 	}
+	spreads := spreadsOf(g, len(samples))
 	parts := make([][]*Values, len(samples)) // by sample, then node: joined in order, whatever order they come in
 	err = p.Trace(ctx, samples, func(i int, values []*ir.Tensor) error {
 		parts[i] = make([]*Values, len(values))
@@ -40,6 +45,13 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 					WithHint("the constants of the model are finite: the values of this sample overflow it; remove the sample")
 			}
 			parts[i][k] = part
+			if of := spreads[g.Nodes[k]]; of != nil {
+				values, err := t.Decode()
+				if err != nil {
+					return err
+				}
+				of[i].Add(values, values, pass.Channels(t.Type.Shape))
+			}
 		}
 		return nil
 	})
@@ -60,8 +72,26 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 			v.Min, v.Max = min(v.Min, part.Min), max(v.Max, part.Max)
 			v.Sample = append(v.Sample, part.Sample...)
 		}
+		if of := spreads[n]; of != nil && out[n] != nil {
+			var all pass.Signal
+			for i := range of {
+				all.Join(&of[i])
+			}
+			out[n].Spread, out[n].Offset = all.Spread(), all.Offset()
+		}
 	}
 	return out, nil
+}
+
+// spreadsOf has room for what each output of g varies by, sample by sample: they are joined in order.
+func spreadsOf(g *ir.Graph, samples int) map[*ir.Node][]pass.Signal {
+	out := make(map[*ir.Node][]pass.Signal)
+	for _, o := range g.Out {
+		if pass.Channels(o.Node.Type.Shape) <= mostChannels {
+			out[o.Node] = make([]pass.Signal, samples)
+		}
+	}
+	return out
 }
 
 // selection takes the bounds of x and, of its values, a share such that all samples together keep about `keep`.

@@ -3,12 +3,16 @@
 package formats
 
 import (
+	"math"
+
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
 	"lathe/lower/plan"
+	"lathe/lower/quantize/calib"
 )
 
 // FineW is the width of values that norms and softmax read, where no rule says otherwise: what is summed up along the
@@ -37,7 +41,42 @@ func (q *quantizer) fitted(n *ir.Node, c plan.Choice) plan.Choice {
 		c.Pattern = format.Pattern{W: wide, Format: f}
 		c.From += ", wider for what reads it"
 	}
+	return q.varying(n, c)
+}
+
+const (
+	// farOff is how many times its spread an output lies from 0, at least, to get more bits; near is how many times need
+	// none.
+	farOff, near = 8, 4
+	mostOutW     = 24
+)
+
+// varying is choice c for the result of n, with more bits where n computes an output that, over the samples, lies far
+// from 0 for what it varies by, such as a temperature in kelvin: most codes are never used, so that it has as many
+// steps as around 0.
+func (q *quantizer) varying(n *ir.Node, c plan.Choice) plan.Choice {
+	f, open := c.Pattern.Open()
+	name, v := q.computed(n)
+	if !open || f.Over == format.Wrap || v == nil || v.Spread == 0 || v.Offset < farOff*v.Spread {
+		return c
+	}
+	f.W = min(f.W+int(math.Ceil(math.Log2(v.Offset/(near*v.Spread)))), max(f.W, mostOutW))
+	c.Pattern = format.Pattern{W: f.W, Format: f}
+	c.From += ", wider for an output far from 0"
+	q.report.Note("output %q varies by %s only, %s from 0: it gets %d bits; [[output]] format chooses others", name,
+		diag.Number(v.Spread, 3), diag.Number(v.Offset, 3), f.W)
 	return c
+}
+
+// computed is the name of the output that n computes, and its values; nil where n computes none, or the plan chooses
+// the format of the output.
+func (q *quantizer) computed(n *ir.Node) (name string, v *calib.Values) {
+	for _, o := range q.g.Out {
+		if p := q.plan.Output(o.Name); (p == nil || p.Format == nil) && q.computes(o.Node, 0) == n {
+			return o.Name, q.values[o.Node]
+		}
+	}
+	return "", nil
 }
 
 // readFine says that an operation reads n for which fineW bits count, maybe through operations that keep formats.

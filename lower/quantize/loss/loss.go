@@ -10,15 +10,17 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/lower/pass"
 	"lathe/lower/quantize/calib"
 )
 
 // Value is the error of one value against the float model.
 type Value struct {
 	Name, Op, Format, Pos string
-	// SQNR is in dB, +Inf where there is no error; MaxErr and Peak are the greatest error and the greatest float value.
-	// The error is accumulated: that of the value in the quantized network, from the inputs on.
-	SQNR, MaxErr, Peak float64
+	// SQNR is in dB (see pass.Signal), +Inf where there is no error; MaxErr and Peak are the greatest error and the
+	// greatest float value, Spread is what that varies by. The error is accumulated: that of the value in the quantized
+	// network, from the inputs on.
+	SQNR, MaxErr, Peak, Spread float64
 	// Alone is the error that the node makes by itself: its quantized operation on the values of the float graph, encoded
 	// in the formats of its arguments. nil where that was not asked for, or where the float graph lacks an argument.
 	Alone *Error
@@ -35,41 +37,30 @@ const LeastExp, mostExp = -40, 40
 // Error is a ratio in dB, +Inf where there is no error, and the greatest error.
 type Error struct{ SQNR, MaxErr float64 }
 
-// Decibels is 10*log10(signal/noise): +Inf without noise.
-func Decibels(signal, noise float64) float64 {
-	if noise == 0 {
-		return math.Inf(1)
-	}
-	return 10 * math.Log10(signal/noise)
-}
-
 // sum collects the error of one value over samples.
 type sum struct {
-	signal, noise, worst, peak float64
-	sizes                      []int // as Value.Sizes; nil: not counted
+	signal      pass.Signal
+	worst, peak float64
+	sizes       []int // as Value.Sizes; nil: not counted
 }
 
 // add compares y with the values of x, or with the nearest that matter.
 func (e *sum) add(x *ir.Tensor, y []float64, matters calib.Range) error {
-	near := func(v float64) float64 { return min(max(v, matters.Min), matters.Max) }
-	if !x.Type.IsFloat() {
-		values, err := x.Decode()
-		for i, v := range values {
-			e.one(near(v), y[i])
-		}
+	values, err := x.Decode()
+	if err != nil {
 		return err
 	}
-	for i, v := range x.Floats {
-		e.one(near(float64(v)), y[i])
+	near := make([]float64, len(values))
+	for i, v := range values {
+		near[i] = min(max(v, matters.Min), matters.Max)
+		e.one(near[i], y[i])
 	}
+	e.signal.Add(near, y, pass.Channels(x.Type.Shape))
 	return nil
 }
 
 func (e *sum) one(v, got float64) {
-	d := math.Abs(v - got)
-	e.signal += v * v
-	e.noise += d * d
-	e.worst, e.peak = max(e.worst, d), max(e.peak, math.Abs(v))
+	e.worst, e.peak = max(e.worst, math.Abs(v-got)), max(e.peak, math.Abs(v))
 	if e.sizes == nil {
 		return
 	}
@@ -82,7 +73,7 @@ func (e *sum) one(v, got float64) {
 }
 
 func (e *sum) join(o sum) {
-	e.signal, e.noise = e.signal+o.signal, e.noise+o.noise
+	e.signal.Join(&o.signal)
 	e.worst, e.peak = max(e.worst, o.worst), max(e.peak, o.peak)
 	if o.sizes == nil {
 		return
@@ -269,10 +260,10 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 func (m *Meter) Values() (nodes, outputs []Value) {
 	for k, p := range m.matches {
 		v := p.value
-		v.SQNR, v.MaxErr, v.Peak = Decibels(p.all.signal, p.all.noise), p.all.worst, p.all.peak
-		v.Sizes = p.all.sizes
+		v.SQNR, v.MaxErr, v.Peak = p.all.signal.Decibels(), p.all.worst, p.all.peak
+		v.Sizes, v.Spread = p.all.sizes, p.all.signal.Spread()
 		if p.args != nil {
-			v.Alone = &Error{Decibels(p.alone.signal, p.alone.noise), p.alone.worst}
+			v.Alone = &Error{p.alone.signal.Decibels(), p.alone.worst}
 		}
 		if k < m.nodes {
 			nodes = append(nodes, v)

@@ -65,9 +65,12 @@ func TestAloneAndAccumulated(t *testing.T) {
 		t.Fatal(err)
 	}
 	var samples []ref.Sample
-	for range 20 { // more than are held at once
+	for i := range 20 { // more than are held at once
 		v := ir.NewTensor(ir.Float(1, 2))
 		v.Floats[0], v.Floats[1] = 1.5, 2.125 // 2.125 becomes 2
+		if i%2 > 0 {
+			v.Floats[0], v.Floats[1] = -1.5, -2.125
+		}
 		samples = append(samples, ref.Sample{v})
 	}
 	if err := m.Add(t.Context(), samples, enter); err != nil {
@@ -76,14 +79,17 @@ func TestAloneAndAccumulated(t *testing.T) {
 	nodes, outputs := m.Values()
 	db := func(signal, noise float64) float64 { return 10 * math.Log10(signal/noise) }
 	exact := math.Inf(1)
-	want := []loss.Value{ // float: x 1.5 2.125; a, b, c 3 4.25. quantized: x 1.5 2; a, b 4.5 6; c 4 6
-		{Name: "x", SQNR: db(6.765625, 1./64), MaxErr: 0.125, Peak: 2.125, Alone: &loss.Error{SQNR: db(6.765625, 1./64),
-			MaxErr: 0.125}},
-		{Name: "a", SQNR: db(27.0625, 5.3125), MaxErr: 1.75, Peak: 4.25, Alone: &loss.Error{SQNR: db(27.0625, 5.3125),
-			MaxErr: 1.75}},
-		{Name: "b", SQNR: db(27.0625, 5.3125), MaxErr: 1.75, Peak: 4.25, Alone: &loss.Error{SQNR: exact}},
-		{Name: "c", SQNR: db(27.0625, 4.0625), MaxErr: 1.75, Peak: 4.25, Alone: &loss.Error{SQNR: db(27.0625, 1.0625),
-			MaxErr: 1}},
+	// float: x 1.5 2.125; a, b, c 3 4.25. quantized: x 1.5 2; a, b 4.5 6; c 4 6. Half of the samples are negative, which
+	// leaves 0 of b and c, and a distance of 1.5 and 2.125 from their means.
+	few := 20. / 19
+	want := []loss.Value{
+		{Name: "x", SQNR: db(few*6.765625, 1./64), MaxErr: 0.125, Peak: 2.125,
+			Alone: &loss.Error{SQNR: db(few*6.765625, 1./64), MaxErr: 0.125}},
+		{Name: "a", SQNR: db(few*27.0625, 5.3125), MaxErr: 1.75, Peak: 4.25,
+			Alone: &loss.Error{SQNR: db(few*27.0625, 5.3125), MaxErr: 1.75}},
+		{Name: "b", SQNR: db(few*6.765625, 5.3125/2), MaxErr: 1.75, Peak: 4.25, Alone: &loss.Error{SQNR: exact}},
+		{Name: "c", SQNR: db(few*6.765625, 4.0625/2), MaxErr: 1.75, Peak: 4.25,
+			Alone: &loss.Error{SQNR: db(few*6.765625, 1.0625/2), MaxErr: 1}},
 	}
 	same(t, nodes, want)
 	y := want[3]
