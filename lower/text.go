@@ -112,8 +112,8 @@ func (t *planText) quantize(saved bool) {
 	} else {
 		t.key(true, "calibrate", q.Calibrate.String(), "")
 	}
-	if q.Equalize {
-		t.key(true, "equalize", true, "powers of two move between layers")
+	if q.Equalize != nil || t.quantized.Moved && q.Smooth == nil {
+		t.key(true, "equalize", q.Equalize == nil || *q.Equalize, "powers of two move between layers")
 	}
 	if q.Smooth != nil {
 		t.key(true, "smooth", *q.Smooth, "of ranges, what goes from values to weights")

@@ -47,8 +47,9 @@ type Quantize struct {
 	Acc int
 	// Calibrate is how fraction bits are chosen that a format leaves open.
 	Calibrate Method
-	// Equalize moves powers of two between layers, so that the channels between them have ranges alike.
-	Equalize bool
+	// Equalize moves powers of two between layers, so that the channels between them have ranges alike; nil: where it
+	// helps.
+	Equalize *bool
 	// Smooth, if not nil, does that behind norms and scales too, and is the share of ranges that weights take over.
 	Smooth *float64
 	// RoundWeights is how codes of weights are chosen.

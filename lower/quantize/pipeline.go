@@ -17,7 +17,7 @@ var Pipeline = pass.Pipeline[*stage]{
 		only(layout.Lines)),
 	pass.New("refuse_float", "names all nodes without an integer form", pass.Annotate, 0, refuseFloat),
 	pass.New("equalize",
-		"powers of two move between layers, and from norms, for channels of one size, where the plan asks for it",
+		"powers of two move between layers where outputs gain, and from norms where the plan asks for it",
 		pass.Exact, 0, equalizeChannels),
 	pass.New("calibrate", "measures the values of every node, or bounds them by interval analysis", pass.Annotate, 0,
 		calibrate),

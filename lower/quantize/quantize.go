@@ -28,6 +28,8 @@ type Report struct {
 	Nodes, Outputs []loss.Value
 	// Samples is how many samples that error was measured on.
 	Samples int
+	// Moved says that powers of two have moved between layers.
+	Moved bool
 	// Recognized counts the operations that patterns have made, by pass.
 	Recognized []recognize.Found
 }
@@ -138,7 +140,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o Opt
 func chooseFormats(s *stage, g *ir.Graph) error {
 	before := g.Clone()
 	d, err := formats.Choose(g, &formats.From{Plan: s.Plan, Values: s.values, Bounds: s.bounds,
-		Sampled: len(s.Samples) > 0},
+		Sampled: len(s.Samples) > 0, Moved: s.Report.Moved},
 		&s.Report.Report)
 	if err != nil {
 		return err

@@ -37,11 +37,11 @@ type Decisions struct {
 }
 
 // From is what formats are chosen from: the plan, the values of nodes, what is possible of those where samples
-// showed them, and whether values are those of samples.
+// showed them, whether values are those of samples, and whether powers of two have moved between layers.
 type From struct {
 	Plan           *plan.Plan
 	Values, Bounds map[*ir.Node]*calib.Values
-	Sampled        bool
+	Sampled, Moved bool
 }
 
 // Choose gives every node a format: rules first, then defaults; constants become codes, and casts stand where a
@@ -49,7 +49,7 @@ type From struct {
 // for constants that have no code, L0409 for nodes that the plan wants to keep float.
 func Choose(g *ir.Graph, from *From, report *pass.Report) (*Decisions, error) {
 	loose := 0
-	if (from.Plan.Quantize.Equalize || from.Plan.Quantize.Smooth != nil) && from.Sampled {
+	if from.Moved && from.Sampled {
 		loose++ // no rule of a plan can state what has moved
 	}
 	if from.Plan.Quantize.Data.Given {
