@@ -49,7 +49,7 @@ func buildProgram(ctx context.Context, tools *toolchain, runtimeDir, dir string,
 	}
 	flags = append(flags, "-I", ".", "-I", runtimeDir, "-include", filepath.Join(runtimeDir, "pch.h"))
 	flags = append(append(flags, modelLevel), cxxFlags...)
-	objects := []string{"-o", programName}
+	objects := append(slices.Clone(tools.link), "-o", programName)
 	for i := range parts {
 		objects = append(objects, fmt.Sprintf("part%d.o", i))
 	}

@@ -102,14 +102,14 @@ func drive(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, in Input)
 			in.Drain = max(in.Drain, 4*u.Cycles)
 		}
 	}
-	result, states, err := m.run(ctx, in)
+	results, states, err := m.run(ctx, []Input{in})
 	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
 		return nil, waiting(stuck, g, states)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return result, result.Check(&m.spec)
+	return results[0], results[0].Check(&m.spec)
 }
 
 // IcarusDesign is RunDesign in Icarus, with the limits of Icarus; it returns the values of the graph outputs. Nothing

@@ -3,10 +3,12 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -220,6 +222,49 @@ endmodule
 		// with one register too few said, the sums belong to the beat before
 		if (wrong == 0) != (pipe != 1) {
 			t.Errorf("pipe %d: %d wrong", pipe, wrong)
+		}
+	}
+}
+
+// TestRunAll runs inputs in one process: each from power-up, as if alone, up to the first that ends early.
+func TestRunAll(t *testing.T) {
+	tools.Need(t, "verilator", "g++")
+	// total has what power-up gave it, and no reset; a frame that begins with 255 is never taken
+	spec := faulty(t, `  reg [7:0] total;
+  always @(posedge clk) if (out_valid && out_ready) total <= 3 * total + in_data;
+  reg [1:0] count;
+  always @(posedge clk) if (rst) count <= 0; else if (out_valid && out_ready) count <= count + 1;
+  assign out_valid = in_valid && in_data != 255;
+  assign in_ready = out_ready && in_data != 255;
+  assign out_last = count == 3;
+  assign out_data = in_data ^ total;`)
+	model, err := Build(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := faultInput(spec)
+	in.Streams[0] = bytes.ReplaceAll(in.Streams[0], []byte{255}, []byte{254})
+	other, stuck := in, in
+	other.Seed++
+	stuck.Streams = [][]byte{bytes.Repeat([]byte{255}, 40)}
+	var alone []*Result
+	for _, in := range []Input{in, other, in} {
+		res, err := model.Run(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone = append(alone, res)
+	}
+	if bytes.Equal(alone[0].Streams[0], alone[1].Streams[0]) {
+		t.Error("another seed, and the same state at power-up")
+	}
+	together, err := model.RunAll(t.Context(), []Input{in, other, in, stuck, in})
+	if diag.CodeOf(err) != diag.Stuck || len(together) != len(alone) {
+		t.Fatalf("%d results, then %v", len(together), err)
+	}
+	for i, res := range together {
+		if !reflect.DeepEqual(res.Streams, alone[i].Streams) || res.Cycles != alone[i].Cycles {
+			t.Errorf("input %d has other results alone", i)
 		}
 	}
 }

@@ -39,9 +39,9 @@ func newReader(m *Model, in Input) *reader {
 	return r
 }
 
-func (r *reader) read(from io.Reader) error {
-	buffered := bufio.NewReaderSize(from, 1<<16)
-	for {
+// read takes the records of one run.
+func (r *reader) read(buffered *bufio.Reader) error {
+	for !r.done {
 		var head [11]byte
 		if _, err := io.ReadFull(buffered, head[:]); err == io.EOF {
 			return nil
@@ -56,6 +56,7 @@ func (r *reader) read(from io.Reader) error {
 			return err
 		}
 	}
+	return nil
 }
 
 func (r *reader) take(tag byte, port int, payload []byte) error {

@@ -3,11 +3,13 @@
 package sim
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,21 +142,81 @@ func (s PortStats) check(top, port string) error {
 // itself stopped the simulation (a wrong memory image, say), L0707 the simulation crashed, L0708 the Input does not
 // fit.
 func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
-	result, _, err := m.run(ctx, in)
-	return result, err
+	results, err := m.RunAll(ctx, []Input{in})
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
 }
 
-// run is Run. With the error of a design that is stuck it returns the state of every port, by its name.
-func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, error) {
-	request, err := m.request(in)
+// RunAll is Run of each input in turn, from power-up, in one process: short runs take less time than the start of one.
+// What holds for the process is that of the first input: Occupancy, Memory and its latency, FSTFile. With an error, the
+// results are those of the inputs before it.
+func (m *Model) RunAll(ctx context.Context, ins []Input) ([]*Result, error) {
+	results, _, err := m.run(ctx, ins)
+	return results, err
+}
+
+// run is RunAll. With the error of a design that is stuck it returns the state of every port, by its name.
+func (m *Model) run(ctx context.Context, ins []Input) ([]*Result, map[string]state, error) {
+	request := binary.LittleEndian.AppendUint64(nil, uint64(len(ins)))
+	for _, in := range ins {
+		one, err := m.request(in)
+		if err != nil {
+			return nil, nil, err
+		}
+		request = append(request, one...)
+	}
+	cmd, err := m.command(ctx, ins[0])
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, writer, err := os.Pipe()
+	from, writer, err := os.Pipe()
 	if err != nil {
 		return nil, nil, diag.New(diag.SimulationEnded, m.spec.Top, "%v", err)
 	}
-	defer reader.Close()
+	var log bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = bytes.NewReader(request), &log, &log, []*os.File{writer}
+	err = cmd.Start()
+	writer.Close()
+	if err != nil {
+		from.Close()
+		return nil, nil, diag.New(diag.SimulationEnded, m.spec.Top, "cannot start the simulation: %v", err)
+	}
+	results, last, readErr := m.results(from, ins)
+	from.Close() // a simulation that goes on ends when it writes
+	waitErr := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case last.deadlock != "":
+		e, states := m.deadlock(last.deadlock, last.result)
+		return results, states, e
+	case waitErr != nil || readErr != nil || !last.done:
+		return results, nil, m.stopped(log.String(), waitErr, readErr)
+	}
+	for _, result := range results {
+		result.Log = log.String()
+	}
+	return results, nil, nil
+}
+
+// results are those of the inputs up to the first one that ends early, and the records of the last one begun.
+func (m *Model) results(from io.Reader, ins []Input) (results []*Result, last *reader, err error) {
+	buffered := bufio.NewReaderSize(from, 1<<16)
+	for _, in := range ins {
+		last = newReader(m, in)
+		if err = last.read(buffered); err != nil || !last.done || last.deadlock != "" {
+			break
+		}
+		last.finish()
+		results = append(results, last.result)
+	}
+	return results, last, err
+}
+
+// command is the process that runs the model.
+func (m *Model) command(ctx context.Context, in Input) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, m.program, fmt.Sprintf("+lathe_model=%d", m.number))
 	if in.Occupancy {
 		cmd.Args = append(cmd.Args, "+lathe_occupancy")
@@ -163,33 +225,12 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 	if in.FSTFile != "" {
 		path, err := filepath.Abs(in.FSTFile)
 		if err != nil {
-			return nil, nil, diag.New(diag.SimulationRequest, m.spec.Top, "%v", err)
+			return nil, diag.New(diag.SimulationRequest, m.spec.Top, "%v", err)
 		}
 		cmd.Args = append(cmd.Args, "+lathe_trace="+path)
 	}
-	var log bytes.Buffer
-	cmd.Dir, cmd.Stdin = m.dir, bytes.NewReader(request)
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &log, &log, []*os.File{writer}
-	if err := cmd.Start(); err != nil {
-		writer.Close()
-		return nil, nil, diag.New(diag.SimulationEnded, m.spec.Top, "cannot start the simulation: %v", err)
-	}
-	writer.Close()
-	records := newReader(m, in)
-	readErr := records.read(reader)
-	waitErr := cmd.Wait()
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case records.deadlock != "":
-		e, states := m.deadlock(records.deadlock, records.result)
-		return nil, states, e
-	case waitErr != nil || readErr != nil || !records.done:
-		return nil, nil, m.stopped(log.String(), waitErr, readErr)
-	}
-	records.result.Log = log.String()
-	records.finish()
-	return records.result, nil, nil
+	cmd.Dir = m.dir
+	return cmd, nil
 }
 
 // request packs the input for the harness.

@@ -116,7 +116,7 @@ func RunSequences(ctx context.Context, m *Model, d *emit.Design, samples, result
 	in Input) (*TokenRun, error) {
 	in = feedSequences(d, samples, list, in)
 	in.Drain = max(in.Drain, drainCycles)
-	result, _, err := m.run(ctx, in)
+	result, err := m.Run(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -156,17 +156,17 @@ func (s *Spec) glue(i int) string {
 	if s.Trace {
 		b.WriteString("static VerilatedFstC* trace;\n")
 	}
-	fmt.Fprintf(&b, "static VerilatedContext context;\nstatic %s* top;\n", prefix(i))
+	fmt.Fprintf(&b, "static VerilatedContext* context;\nstatic %s* top;\n", prefix(i))
 	wires := s.wires()
 	fmt.Fprintf(&b, "static LathePort ports[%d];\n", len(wires))
 	b.WriteString("static uint8_t* at(void* p) { return static_cast<uint8_t*>(p); }\n")
 	b.WriteString("static void open(int argc, char** argv, uint32_t seed, const char* trace_file) {\n")
-	b.WriteString("    context.commandArgs(argc, argv);\n    context.randReset(2);\n")
-	b.WriteString("    context.randSeed(int(seed >> 1));\n")
+	b.WriteString("    context = new VerilatedContext;\n    context->commandArgs(argc, argv);\n")
+	b.WriteString("    context->randReset(2);\n    context->randSeed(int(seed >> 1));\n")
 	if s.Trace {
-		b.WriteString("    context.traceEverOn(true);\n")
+		b.WriteString("    context->traceEverOn(true);\n")
 	}
-	fmt.Fprintf(&b, "    top = new %s(&context, \"top\");\n", prefix(i))
+	fmt.Fprintf(&b, "    top = new %s(context, \"top\");\n", prefix(i))
 	for i, w := range wires {
 		last := "nullptr"
 		if w.port.Last != "" {
@@ -183,9 +183,11 @@ func (s *Spec) glue(i int) string {
 	b.WriteString("static void eval() { top->eval(); }\n")
 	if s.Trace {
 		b.WriteString("static void dump(uint64_t t) { if (trace) trace->dump(t); }\n")
-		b.WriteString("static void close() { top->final(); if (trace) { trace->close(); delete trace; } delete top; }\n")
+		b.WriteString("static void close() {\n    top->final();\n")
+		b.WriteString("    if (trace) { trace->close(); delete trace; }\n    delete top;\n    delete context;\n}\n")
 	} else {
-		b.WriteString("static void dump(uint64_t) {}\nstatic void close() { top->final(); delete top; }\n")
+		b.WriteString("static void dump(uint64_t) {}\n")
+		b.WriteString("static void close() { top->final(); delete top; delete context; }\n")
 	}
 	b.WriteString("}\n")
 	return b.String()

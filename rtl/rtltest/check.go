@@ -35,7 +35,7 @@ func (c *checker) check(ctx context.Context, build func(context.Context) (*sim.M
 	if c.model, err = build(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{c.plain, c.stalled, c.reset, c.icarus, c.yosys} {
+	for _, step := range []func(context.Context) error{c.plain, c.again, c.icarus, c.yosys} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -166,26 +166,22 @@ func (c *checker) input(v *vectors, idle, back sim.Stall) sim.Input {
 		Drain: min(c.latency+c.ii, 2000) + 16, Strict: true}
 }
 
-// run simulates and checks data and stream rules.
-func (c *checker) run(ctx context.Context, what string, in sim.Input) (*sim.Result, error) {
-	res, err := c.model.Run(ctx, in)
-	if err == nil {
-		err = c.compare(c.vectors, res.Streams)
+// right compares what a run has shown with the model, and holds it to the stream rules.
+func (c *checker) right(res *sim.Result) error {
+	if err := c.compare(c.vectors, res.Streams); err != nil {
+		return err
 	}
-	if err == nil {
-		err = res.Check(&c.spec)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	return res, nil
+	return res.Check(&c.spec)
 }
 
 // plain runs without stalls and compares the measured times with the header's.
 func (c *checker) plain(ctx context.Context) error {
-	res, err := c.run(ctx, "no stalls", c.input(c.vectors, sim.Stall{}, sim.Stall{}))
+	res, err := c.model.Run(ctx, c.input(c.vectors, sim.Stall{}, sim.Stall{}))
+	if err == nil {
+		err = c.right(res)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("no stalls: %w", err)
 	}
 	if c.cycles = slices.Max(res.LastOut); c.Untimed {
 		return nil
@@ -224,45 +220,51 @@ func (c *checker) flows(ctx context.Context, res *sim.Result) error {
 	return nil
 }
 
-// stalled runs all other pairs of patterns; every kind of stall must have happened at every port.
-func (c *checker) stalled(ctx context.Context) error {
-	ins, outs := make([]sim.PortStats, len(c.In)), make([]sim.PortStats, len(c.Out))
-	add := func(sum, more []sim.PortStats) {
-		for i := range sum {
-			sum[i].Starved += more[i].Starved
-			sum[i].Blocked += more[i].Blocked
-		}
-	}
+// again runs all other pairs of patterns, and then with a reset of one cycle in the middle: nothing of the old frames
+// may leave. Every kind of stall must have happened at every port.
+func (c *checker) again(ctx context.Context) error {
+	var whats []string
+	var ins []sim.Input
 	for _, idle := range Stalls {
 		for _, back := range Stalls {
-			res, err := c.run(ctx, fmt.Sprintf("idle %+v, back-pressure %+v", idle, back), c.input(c.vectors, idle, back))
-			if err != nil {
-				return err
-			}
-			add(ins, res.In)
-			add(outs, res.Out)
+			whats = append(whats, fmt.Sprintf("idle %+v, back-pressure %+v", idle, back))
+			ins = append(ins, c.input(c.vectors, idle, back))
 		}
 	}
-	for i, s := range append(ins, outs...) {
-		joined := i < len(ins) && len(ins) > 1 // its ready may wait for the other input
-		if s.Starved == 0 && !joined || s.Blocked == 0 {
-			return fmt.Errorf("port %d saw %d cycles of (not valid, ready) and %d of (valid, not ready): more frames needed", i,
-				s.Starved, s.Blocked)
+	stalled := len(ins)
+	if c.spec.Reset != "" {
+		for i, stall := range []sim.Stall{{}, {Percent: 50}, {Percent: 50, Burst: 16}} {
+			in := c.input(c.vectors, stall, stall)
+			in.ResetAt = max(1, c.cycles*(2*i+1)/7)
+			whats = append(whats, fmt.Sprintf("reset at cycle %d, stalls %+v", in.ResetAt, stall))
+			ins = append(ins, in)
 		}
 	}
-	return nil
+	results, failed := c.model.RunAll(ctx, ins)
+	for i, res := range results {
+		if err := c.right(res); err != nil {
+			return fmt.Errorf("%s: %w", whats[i], err)
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("%s: %w", whats[min(len(results), len(whats)-1)], failed)
+	}
+	return c.covered(results[:stalled])
 }
 
-// reset runs with a reset of one cycle in the middle: nothing of the old frames may leave.
-func (c *checker) reset(ctx context.Context) error {
-	if c.spec.Reset == "" {
-		return nil
-	}
-	for i, stall := range []sim.Stall{{}, {Percent: 50}, {Percent: 50, Burst: 16}} {
-		in := c.input(c.vectors, stall, stall)
-		in.ResetAt = max(1, c.cycles*(2*i+1)/7)
-		if _, err := c.run(ctx, fmt.Sprintf("reset at cycle %d, stalls %+v", in.ResetAt, stall), in); err != nil {
-			return err
+// covered demands every kind of stall at every port.
+func (c *checker) covered(results []*sim.Result) error {
+	for i := range len(c.In) + len(c.Out) {
+		var starved, blocked int
+		for _, res := range results {
+			s := slices.Concat(res.In, res.Out)[i]
+			starved += s.Starved
+			blocked += s.Blocked
+		}
+		joined := i < len(c.In) && len(c.In) > 1 // its ready may wait for the other input
+		if starved == 0 && !joined || blocked == 0 {
+			return fmt.Errorf("port %d saw %d cycles of (not valid, ready) and %d of (valid, not ready): more frames needed", i,
+				starved, blocked)
 		}
 	}
 	return nil
@@ -270,7 +272,7 @@ func (c *checker) reset(ctx context.Context) error {
 
 // icarus repeats a few frames in the other simulator.
 func (c *checker) icarus(ctx context.Context) error {
-	v := c.vectors.first(min(c.vectors.frames, max(3, min(40, 400/c.vectors.inBeats[0]))))
+	v := c.vectors.first(min(c.vectors.frames, max(3, min(20, 200/c.vectors.inBeats[0]))))
 	streams, err := sim.Icarus(ctx, c.spec, c.input(v, sim.Stall{Percent: 30}, sim.Stall{Percent: 30}))
 	if err == nil {
 		err = c.compare(v, streams)

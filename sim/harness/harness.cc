@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Drives a Verilated model whose ports are valid/ready streams: one run a
-// process. The request comes on standard input as little-endian 64-bit words and byte strings, records leave on file
-// descriptor 3: tag byte, port byte, 64-bit length, payload. Standard output belongs to the design's own messages.
+// SPDX-License-Identifier: Apache-2.0 Drives a Verilated model whose ports are valid/ready streams, in one or
+// more runs. Requests come on standard input as little-endian 64-bit words and byte strings, behind their number, and
+// records leave on file descriptor 3: tag byte, port byte, 64-bit length, payload. Standard output belongs to the
+// design's own messages.
 #include "harness.h"
 
 #include <sys/resource.h>
@@ -132,12 +133,15 @@ struct Run {
     bool outstanding() const;
     void deadlock();
     void report();
-    void go();
+    bool go();
 };
 
-void Run::load() {
+void read_requests() {
     char buffer[1 << 16];
     for (ssize_t k; (k = read(0, buffer, sizeof buffer)) > 0;) request.insert(request.end(), buffer, buffer + k);
+}
+
+void Run::load() {
     seed = word(), frames = word(), max_idle = word(), reset_at = word(), reset_len = word(), drain = word();
     strict = word(), progress = word(), warm = word();
     const bool told = word();
@@ -182,7 +186,6 @@ void load_ports(Run& run) {
         port.first.assign(run.frames, kNever);
         port.final.assign(run.frames, kNever);
     }
-    request.clear();
 }
 
 // The next beat of a port has the last flag.
@@ -332,7 +335,8 @@ void Run::report() {
     }
 }
 
-void Run::go() {
+// false: the design is stuck.
+bool Run::go() {
     reset(4);
     cycle = 0;
     uint64_t tail = 0, told = 0;
@@ -352,7 +356,7 @@ void Run::go() {
         if (quiet >= max_idle && outstanding()) {
             settle();
             deadlock();
-            break;
+            return false;
         }
         if (progress && cycle - told >= progress) {
             told = cycle;
@@ -362,6 +366,7 @@ void Run::go() {
             record('P', 0, &frames_out, 8);
         }
     }
+    return true;
 }
 
 }  // namespace
@@ -369,8 +374,7 @@ void Run::go() {
 int main(int argc, char** argv) {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    Run run;
-    run.load();
+    read_requests();
     const auto value = [&](const char* flag, const char* otherwise) {
         for (int i = 1; i < argc; ++i)
             if (!strncmp(argv[i], flag, strlen(flag))) return static_cast<const char*>(argv[i] + strlen(flag));
@@ -380,12 +384,17 @@ int main(int argc, char** argv) {
     if (model < 0 || model >= lathe_model_count) exit(3);
     dut = &lathe_models[model];
     const char* trace_file = value("+lathe_trace=", "");
-    dut->open(argc, argv, uint32_t(run.seed * 2654435761u >> 1) | 1, trace_file);
-    load_ports(run);
-    run.go();
-    run.report();
-    dut->close();
-    const uint64_t ok = 1;
-    record('Z', 0, &ok, 8);
+    bool going = true;
+    for (uint64_t runs = word(); runs && going; --runs) {
+        Run run;
+        run.load();
+        dut->open(argc, argv, uint32_t(run.seed * 2654435761u >> 1) | 1, trace_file);
+        load_ports(run);
+        going = run.go();
+        run.report();
+        dut->close();
+        const uint64_t ok = 1;
+        record('Z', 0, &ok, 8);
+    }
     return 0;
 }
