@@ -13,6 +13,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/hardware"
+	"lathe/ir/target"
 	"lathe/rtl"
 )
 
@@ -21,7 +22,7 @@ func PackWidths(n *ir.Node, x int, signed bool, w int) string {
 	d := n.HW.Part.Technology().DSP
 	factor := x + rtl.Flag(!signed)
 	switch {
-	case min(factor, w) < 2 || x+w < 9:
+	case min(factor, w) < 2 || x+w < d.Least:
 		return fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
 	case factor > d.B || x+2*w+1 > d.A:
 		return fmt.Sprintf("two products of %d bits by weights of %d do not fit into one DSP", x, w)
@@ -29,15 +30,20 @@ func PackWidths(n *ir.Node, x int, signed bool, w int) string {
 	return ""
 }
 
+// fourBits are those of the widest products that num_mul_four takes, four to a DSP; two of them share a bit where the
+// DSPs for which it is written, those of target.Usual, have too few.
+const fourBits = 8
+
 // Shared is how many products share a DSP of n where plans pack, and why none do: four of few bits, or two.
 func Shared(n *ir.Node, x int, signed bool, w int) (lanes int, cause string) {
 	wide := n.HW.Part.Technology().DSP.A
+	bit := rtl.Flag(3*x+4*w > target.Usual().DSP.A)
 	switch {
-	case x+w >= 9:
+	case x+w > fourBits:
 		return 2, PackWidths(n, x, signed, w)
 	case min(x+rtl.Flag(!signed), w) < 2:
 		return 4, fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
-	case 3*(x+w)-rtl.Flag(3*x+4*w > 27)+w > wide:
+	case 3*(x+w)-bit+w > wide:
 		return 4, fmt.Sprintf("four products of %d bits by weights of %d do not fit into one DSP", x, w)
 	}
 	return 4, ""
