@@ -3,6 +3,7 @@
 package ir
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -264,6 +265,30 @@ func (b *Blob) Floats64() []float64 {
 		out[i] = float64(v)
 	}
 	return out
+}
+
+// sameKey is where a blob keeps what Node.Uniform says of it.
+type sameKey struct{}
+
+// same is the number that all elements have.
+type same struct {
+	v  float64
+	ok bool
+}
+
+// same compares the elements as they are stored.
+func (b *Blob) same() same {
+	size := b.DType.Size()
+	if size == 0 || len(b.Bytes) < size {
+		return same{}
+	}
+	first := b.Bytes[:size]
+	for at := size; at < len(b.Bytes); at += size {
+		if !bytes.Equal(b.Bytes[at:at+size], first) {
+			return same{}
+		}
+	}
+	return same{v: (&Blob{DType: b.DType, Bytes: first}).Floats64()[0], ok: true}
 }
 
 // Tensor reads the blob as a value of type t.

@@ -58,3 +58,31 @@ func TestFloatsAt(t *testing.T) {
 		}
 	}
 }
+
+// TestUniform asks for the one number of constants, in all types of storage, and of nodes that have none.
+func TestUniform(t *testing.T) {
+	for _, c := range []struct {
+		d    ir.DType
+		data []byte
+		v    float64
+		ok   bool
+	}{
+		{ir.F32, []byte{0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f}, 1, true},
+		{ir.F32, []byte{0, 0, 0x80, 0x3f, 1, 0, 0x80, 0x3f}, 0, false},
+		{ir.BF, []byte{0x80, 0x3f}, 1, true},
+		{ir.F64, []byte{0, 0, 0, 0, 0, 0, 4, 0xc0}, -2.5, true},
+		{ir.I8, []byte{0xfd, 0xfd, 0xfd}, -3, true},
+		{ir.I16, []byte{1, 0, 0, 1}, 0, false},
+		{ir.I8, nil, 0, false},
+	} {
+		n := &ir.Node{Attrs: &ir.Const{Data: &ir.Blob{DType: c.d, Bytes: c.data}}}
+		for range 2 { // found, and kept
+			if v, ok := n.Uniform(); v != c.v || ok != c.ok {
+				t.Errorf("%v of %v: %v, %v", c.data, c.d, v, ok)
+			}
+		}
+	}
+	if _, ok := (&ir.Node{Attrs: &ir.Input{}}).Uniform(); ok {
+		t.Error("an input has one number")
+	}
+}

@@ -160,6 +160,16 @@ func (n *Node) IsConst() bool {
 	return ok
 }
 
+// Uniform is the one number that all elements of a constant are; ok is false where they differ, and of other nodes.
+func (n *Node) Uniform() (v float64, ok bool) {
+	c, isConst := n.Attrs.(*Const)
+	if !isConst {
+		return 0, false
+	}
+	one := c.Data.Keep(sameKey{}, func() any { return c.Data.same() }).(same)
+	return one.v, one.ok
+}
+
 // Value returns the tensor of a constant node, or an error for any other node.
 func (n *Node) Value() (*Tensor, error) {
 	c, ok := n.Attrs.(*Const)

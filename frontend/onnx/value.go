@@ -184,11 +184,6 @@ func (c *call) uniform(i int) (float32, bool) {
 	if c.err != nil || n.Type.Elems() == 0 || n.Type.Elems() > maxSmall {
 		return 0, false
 	}
-	values, ok := build.Floats(n)
-	for _, v := range values {
-		if v != values[0] {
-			return 0, false
-		}
-	}
-	return float32(values[0]), ok
+	v, ok := n.Uniform()
+	return float32(v), ok
 }

@@ -98,16 +98,10 @@ func unary(name string) func(c *call) {
 
 // scalar is the number that a float value is everywhere, if it is constant.
 func (v value) scalar() (float64, bool) {
-	list, ok := build.Floats(v.node)
-	if !ok || len(list) == 0 || len(list) > 1<<16 {
+	if v.node == nil || v.node.Type.Elems() > 1<<16 {
 		return 0, false
 	}
-	for _, x := range list[1:] {
-		if math.Float64bits(x) != math.Float64bits(list[0]) {
-			return 0, false
-		}
-	}
-	return list[0], true
+	return v.node.Uniform()
 }
 
 // convertDivide divides; by a power of two it multiplies, which is the same number and has hardware. A sum over windows

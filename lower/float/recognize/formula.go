@@ -81,15 +81,11 @@ func unitless(n *ir.Node) bool {
 
 // numberOf is the text of a constant whose elements are all one number.
 func numberOf(n *ir.Node) (text string, ok bool) {
-	if !n.IsConst() || ir.IsWhole(n.Type.Format) {
+	v, ok := n.Uniform()
+	if !ok || ir.IsWhole(n.Type.Format) {
 		return "", false
 	}
-	t, err := n.Value()
-	differs := func(v float32) bool { return v != t.Floats[0] }
-	if err != nil || len(t.Floats) == 0 || slices.ContainsFunc(t.Floats, differs) {
-		return "", false
-	}
-	return numeral(t.Floats[0])
+	return numeral(float32(v))
 }
 
 func numeral(v float32) (text string, ok bool) {

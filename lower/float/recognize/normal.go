@@ -18,17 +18,10 @@ import (
 // matcher holds what patterns ask of a graph.
 type matcher struct {
 	g       *ir.Graph
-	class   map[*ir.Node]int // nodes of one class compute the same value
-	numbers map[*ir.Node]number
+	class   map[*ir.Node]int    // nodes of one class compute the same value
 	readers map[*ir.Node]int    // nil where the graph has changed
 	wanted  map[*ir.Node]string // names that nodes get if they become free
 	left    int                 // steps that the pattern may still take
-}
-
-// number is what scalar found out of a constant.
-type number struct {
-	value float64
-	ok    bool
 }
 
 // Bounds on normal forms: larger ones are no pattern, and would take long.
@@ -39,7 +32,7 @@ const (
 )
 
 func newMatcher(g *ir.Graph) *matcher {
-	return &matcher{g: g, class: Classes(g), numbers: map[*ir.Node]number{}, wanted: map[*ir.Node]string{}}
+	return &matcher{g: g, class: Classes(g), wanted: map[*ir.Node]string{}}
 }
 
 // Classes numbers the nodes of a graph by what they compute: two of one operation, with equal attributes and arguments
@@ -108,30 +101,15 @@ func (m *matcher) single(n *ir.Node) bool {
 	return m.readers[n] == 1
 }
 
-// scalar is the number that all elements of a constant are.
+// scalar is the number that all elements of a constant of floats are.
 func (m *matcher) scalar(n *ir.Node) (float64, bool) {
 	for n.Op == move.Repeat || n.Op == move.Reshape {
 		n = n.Args[0]
 	}
-	c, ok := n.Attrs.(*ir.Const)
-	if !ok || n.Type.Elems() > mostSame || n.Type.Elems() == 0 || !n.Type.IsFloat() {
+	if n.Type.Elems() > mostSame || !n.Type.IsFloat() {
 		return 0, false
 	}
-	if v, known := m.numbers[n]; known {
-		return v.value, v.ok
-	}
-	size := c.Data.DType.Size()
-	first := c.Data.Bytes[:size]
-	one := true
-	for at := 0; at < len(c.Data.Bytes) && one; at += size {
-		one = slices.Equal(c.Data.Bytes[at:at+size], first)
-	}
-	v := number{ok: one}
-	if one {
-		v.value = (&ir.Blob{DType: c.Data.DType, Bytes: first}).Floats64()[0]
-	}
-	m.numbers[n] = v
-	return v.value, v.ok
+	return n.Uniform()
 }
 
 // near compares constants of a model: float32 roundings of a formula's number, or a few digits of it.

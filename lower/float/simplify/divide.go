@@ -26,10 +26,8 @@ func Divisions(g *ir.Graph) error {
 			continue
 		}
 		x, y := n.Args[0], n.Args[1]
-		if c, ok, err := uniform(x); err != nil {
-			return err
-		} else if ok && slices.Equal(y.Type.Shape, n.Type.Shape) {
-			n.Op, n.Attrs, n.Args = curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: c}, []*ir.Node{y}
+		if c, ok := x.Uniform(); ok && slices.Equal(y.Type.Shape, n.Type.Shape) {
+			n.Op, n.Attrs, n.Args = curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: float32(c)}, []*ir.Node{y}
 			continue
 		}
 		r := &ir.Node{Name: g.FreshName(n.Name + ".reciprocal"), Op: curve.Reciprocal, Pos: n.Pos,
@@ -55,23 +53,10 @@ func timesInverse(g *ir.Graph, n *ir.Node) error {
 		}
 	}
 	shape := c.Type.Shape
-	if _, same, _ := uniform(c); same && slices.Equal(n.Args[0].Type.Shape, n.Type.Shape) {
+	if _, same := c.Uniform(); same && slices.Equal(n.Args[0].Type.Shape, n.Type.Shape) {
 		inverse, shape = inverse[:1], []int{1}
 	}
 	n.Op, n.Attrs = pointwise.Mul, nil
 	n.Args = []*ir.Node{n.Args[0], newConst(g, n, n.Name+".inverse", n.Pos, shape, inverse, c)}
 	return nil
-}
-
-// uniform is the one number that all elements of a constant are; ok is false where they differ or x is a value.
-func uniform(x *ir.Node) (v float32, ok bool, err error) {
-	if !x.IsConst() {
-		return 0, false, nil
-	}
-	t, err := x.Value()
-	if err != nil || len(t.Floats) == 0 {
-		return 0, false, err
-	}
-	v = t.Floats[0]
-	return v, !slices.ContainsFunc(t.Floats, func(y float32) bool { return y != v }), nil
 }
