@@ -3,6 +3,7 @@
 package float
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"lathe/golden/ref"
@@ -43,7 +44,7 @@ func Affordable(g *ir.Graph) int {
 func Random(g *ir.Graph, plan *plan.Plan, seed uint64, count int) []ref.Sample {
 	r := rand.New(rand.NewPCG(seed, 0))
 	samples := make([]ref.Sample, count)
-	lo, hi := make([]float64, len(g.In)), make([]float64, len(g.In))
+	lo, hi, whole := make([]float64, len(g.In)), make([]float64, len(g.In)), make([]bool, len(g.In))
 	model, err := own.Of(g)
 	for i, n := range g.In {
 		declared := false
@@ -52,6 +53,7 @@ func Random(g *ir.Graph, plan *plan.Plan, seed uint64, count int) []ref.Sample {
 		}
 		if ir.IsWhole(n.Type.Format) || PositionsOf(g, n) > 0 {
 			lo[i], hi[i] = wholeRange(g, n)
+			whole[i] = true
 		} else if f, ok := model.Format(n); err == nil && ok {
 			lo[i], hi[i] = f.Limits()
 		}
@@ -60,7 +62,11 @@ func Random(g *ir.Graph, plan *plan.Plan, seed uint64, count int) []ref.Sample {
 		for at, n := range g.In {
 			t := ir.NewTensor(ir.Float(n.Type.Shape...))
 			for k := range t.Floats {
-				t.Floats[k] = float32(lo[at] + (hi[at]-lo[at])*r.Float64())
+				v := lo[at] + (hi[at]-lo[at])*r.Float64()
+				if whole[at] { // between two positions there is none
+					v = math.Round(v)
+				}
+				t.Floats[k] = float32(v)
 			}
 			samples[i] = append(samples[i], t)
 		}

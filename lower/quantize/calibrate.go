@@ -4,11 +4,13 @@ package quantize
 
 import (
 	"errors"
+	"slices"
 
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
+	"lathe/ir/op/norm"
 	"lathe/lower/float"
 	"lathe/lower/own"
 	"lathe/lower/pass"
@@ -72,6 +74,24 @@ func (s *stage) bound(g *ir.Graph) error {
 		s.bounds = bounds
 	}
 	return nil
+}
+
+// draw makes random samples where there are none, of a model that normalizes rows and for which the plan declares no
+// range: bounds by intervals grow from layer to layer, and norms undo in samples what they cannot bound. Random ids
+// give embeddings as they occur.
+func (s *stage) draw(g *ir.Graph) {
+	declared := slices.ContainsFunc(g.In, func(n *ir.Node) bool {
+		_, _, given := s.Plan.RangeOf(n)
+		return given
+	})
+	drawn := float.Affordable(g)
+	if len(s.Samples) > 0 || declared || drawn == 0 || slices.ContainsFunc(g.Nodes, own.Quantizes) ||
+		!slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return norm.HasGains(n.Op) }) {
+		return
+	}
+	s.Samples, s.drawn = pass.CallerLayout(g, float.Random(g, s.Plan, s.runner.Seed, drawn)), true
+	s.Report.Note("no calibration data: formats come from %s, ids from all that there are, other inputs from [-1, 1]; "+
+		"--calibrate takes real ones", diag.Amount(drawn, "random sample"))
 }
 
 // calibrate finds out which values each node takes: from samples, or from the declared ranges of the inputs.

@@ -57,7 +57,7 @@ func measure(s *stage, after *ir.Graph) error {
 			s.Report.Warn("%s", text)
 		}
 	}
-	if r := s.Report; len(s.Samples) == 0 && (r.Loose > 0 || len(r.Chosen) > 0) {
+	if r := s.Report; (len(s.Samples) == 0 || s.drawn) && (r.Loose > 0 || len(r.Chosen) > 0) {
 		s.expect()
 	}
 	return nil

@@ -50,6 +50,7 @@ type given struct {
 	// Samples are calibration samples in the caller's layout, in the order of Graph.In; empty without calibration data.
 	Samples  []ref.Sample
 	labels   [][]int64 // of the samples, see Calibration
+	drawn    bool      // Samples are random
 	imported *ir.Graph // the graph before all passes
 	runner   *pass.Runner
 	errors   Errors // what is measured
@@ -130,6 +131,7 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, c Calibration, o Opt
 		return nil, nil, err
 	}
 	s.Report.Recognized = f.Recognized
+	s.draw(q)
 	if err := pass.Run(s.runner, s, Pipeline, q); err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"lathe/ir/format"
 	"lathe/ir/format/array"
+	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -19,6 +20,10 @@ type Values struct {
 	Min, Max float64
 	// Sample holds values seen, a fixed selection where there are many; nil where only bounds are known.
 	Sample []float32
+	// Tail holds the largest values beside Sample where that is a selection, of which each value stands for Share: few
+	// values, that a selection misses, may be most of the power.
+	Tail  []float32
+	Share float64
 	// Spread is how far the values of an output vary about the means of its channels, a standard deviation, and Offset the
 	// greatest of these means; 0 where that is not known.
 	Spread, Offset float64
@@ -56,7 +61,7 @@ func Frac(f format.Fixed, v *Values, m plan.Method) int {
 	}
 	switch m {
 	case plan.MSE, plan.CrossEntropy:
-		return v.finest(widest, m, func(frac int) float64 { return SquaredError(f, frac, v.Sample) })
+		return v.finest(widest, m, func(frac int) float64 { return v.squared(f, frac) })
 	case plan.Percentile:
 		lo, hi := v.most()
 		return fit(f, lo, hi)
@@ -106,6 +111,45 @@ func fit(f format.Fixed, lo, hi float64) int {
 		}
 	}
 	return -fracLimit
+}
+
+// bulk is the share of the values, the smallest ones, that Enough looks at.
+const bulk = 0.99
+
+// Enough is f with as many more bits, up to so many, as keep least dB of what most values seen vary by, beside the
+// error of all in the fraction bits that Frac chooses. A few large values, which would be most of the power, are no
+// measure: norms bring what lies beside them to the size of the others.
+func Enough(f format.Fixed, v *Values, m plan.Method, least float64, most int) format.Fixed {
+	n, sum := 0.0, 0.0
+	for i, list := range [][]float32{v.Sample, v.Tail} {
+		each := []float64{max(v.Share, 1), 1}[i]
+		n += each * float64(len(list))
+		for _, x := range list {
+			sum += each * float64(x)
+		}
+	}
+	if len(v.Sample) == 0 {
+		return f
+	}
+	squares := make([]float64, len(v.Sample))
+	for i, x := range v.Sample {
+		squares[i] = (float64(x) - sum/n) * (float64(x) - sum/n)
+	}
+	slices.Sort(squares)
+	squares = squares[:max(1, int(bulk*float64(len(squares))))]
+	signal := 0.0
+	for _, s := range squares {
+		signal += s * n / float64(len(squares))
+	}
+	for signal > 0 && f.W < most && pass.Decibels(signal, v.squared(f, Frac(f, v, m))) < least {
+		f.W++
+	}
+	return f
+}
+
+// squared is the sum of squared errors of all values that Sample and Tail stand for.
+func (v *Values) squared(f format.Fixed, frac int) float64 {
+	return max(v.Share, 1)*SquaredError(f, frac, v.Sample) + SquaredError(f, frac, v.Tail)
 }
 
 // SquaredError is the sum of squared differences between the values of x and their codes in f with frac fraction bits.

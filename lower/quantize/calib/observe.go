@@ -3,8 +3,10 @@
 package calib
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"lathe/golden/ref"
 	"lathe/internal/diag"
@@ -58,6 +60,11 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 	if err != nil {
 		return nil, err
 	}
+	return joinedValues(g, parts, spreads), nil
+}
+
+// joinedValues joins what is known by sample, then node.
+func joinedValues(g *ir.Graph, parts [][]*Values, spreads map[*ir.Node][]pass.Signal) map[*ir.Node]*Values {
 	out := make(map[*ir.Node]*Values, len(g.Nodes))
 	for k, n := range g.Nodes {
 		for i := range parts {
@@ -70,7 +77,8 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 			}
 			v := out[n]
 			v.Min, v.Max = min(v.Min, part.Min), max(v.Max, part.Max)
-			v.Sample = append(v.Sample, part.Sample...)
+			v.Sample, v.Tail = append(v.Sample, part.Sample...), append(v.Tail, part.Tail...)
+			v.Share = part.Share
 		}
 		if of := spreads[n]; of != nil && out[n] != nil {
 			var all pass.Signal
@@ -80,7 +88,7 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 			out[n].Spread, out[n].Offset = all.Spread(), all.Offset()
 		}
 	}
-	return out, nil
+	return out
 }
 
 // spreadsOf has room for what each output of g varies by, sample by sample: they are joined in order.
@@ -103,14 +111,27 @@ func selection(x []float32, sample, samples int) *Values {
 		}
 	}
 	stride := uint32(len(x)*samples/keep) + 1
-	v.Sample = nil
+	v.Sample, v.Share = nil, float64(stride)
 	for i, f := range x {
-		if stride == 1 || format.Mix(uint32(sample*len(x)+i))%stride == 0 {
+		switch {
+		case stride == 1 || format.Mix(uint32(sample*len(x)+i))%stride == 0:
 			v.Sample = append(v.Sample, f)
+		case len(v.Tail) < tailed:
+			v.Tail = append(v.Tail, f)
+			slices.SortFunc(v.Tail, smaller)
+		case smaller(v.Tail[0], f) < 0:
+			v.Tail[0] = f
+			slices.SortFunc(v.Tail, smaller)
 		}
 	}
 	return v
 }
+
+// tailed is how many of the largest values of a sample are kept beside a selection.
+const tailed = 32
+
+// smaller orders values by magnitude.
+func smaller(a, b float32) int { return cmp.Compare(math.Abs(float64(a)), math.Abs(float64(b))) }
 
 // NeverPadded is error L0408 where n pads with what is no finite number, which no code stands for.
 func NeverPadded(n *ir.Node) *diag.Error {

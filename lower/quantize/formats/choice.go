@@ -80,7 +80,8 @@ func join(a, b *calib.Values) *calib.Values {
 		return b
 	}
 	sample := append(slices.Clone(a.Sample), b.Sample...)
-	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample, Finer: cmp.Or(a.Finer, b.Finer)}
+	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample, Finer: cmp.Or(a.Finer, b.Finer),
+		Tail: append(slices.Clone(a.Tail), b.Tail...), Share: max(a.Share, b.Share)}
 }
 
 // pin reports the format of a slot of n that values of calibration completed, where a rule that gives it in full has

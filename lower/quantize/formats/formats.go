@@ -62,7 +62,7 @@ func Choose(g *ir.Graph, from *From, report *pass.Report) (*Decisions, error) {
 		}
 	}
 	q := &quantizer{g: g, plan: from.Plan, report: report, decided: &Decisions{}, values: from.Values,
-		given:  make(map[*ir.Node]*given),
+		given: make(map[*ir.Node]*given), widened: make(map[*ir.Node]bool),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*plan.Choice),
 		open:   make(map[*ir.Node]format.Block),
 		loose:  loose,
@@ -92,6 +92,7 @@ func Choose(g *ir.Graph, from *From, report *pass.Report) (*Decisions, error) {
 	}
 	q.castOutputs()
 	q.noteCut()
+	q.noteWidened()
 	q.countRefused()
 	if err := q.errs.Err(); err != nil {
 		return nil, err

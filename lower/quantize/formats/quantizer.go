@@ -43,6 +43,8 @@ type quantizer struct {
 	bounds  map[*ir.Node]*calib.Values
 	sampled bool
 	cut     map[*ir.Node]bool
+	// widened lists values that got more bits than the default for what they hold.
+	widened map[*ir.Node]bool
 	// given are the nodes of channels that rules of the plan ask for.
 	given map[*ir.Node]*given
 	// ties are the layers that will share units.

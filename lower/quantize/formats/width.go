@@ -4,6 +4,7 @@ package formats
 
 import (
 	"math"
+	"slices"
 
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -11,6 +12,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
+	"lathe/ir/op/sequence"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )
@@ -36,12 +38,14 @@ func (q *quantizer) fitted(n *ir.Node, c plan.Choice) plan.Choice {
 	if !f.Signed {
 		wide-- // what norms read has room for a sign
 	}
-	if f.W < wide && q.readFine(n) {
-		f.W = wide
+	if fine := q.readFine(n); f.W < wide && (fine || q.addedFine(n)) {
+		if f.W = wide; !fine {
+			q.widened[n] = true
+		}
 		c.Pattern = format.Pattern{W: wide, Format: f}
 		c.From += ", wider for what reads it"
 	}
-	return q.varying(n, c)
+	return q.tailed(n, q.varying(n, c))
 }
 
 const (
@@ -68,6 +72,58 @@ func (q *quantizer) varying(n *ir.Node, c plan.Choice) plan.Choice {
 	return c
 }
 
+// leastKept is what rounding a result into the default format leaves of it, at least, in dB: values of which a few are
+// many times as large as the others, such as gelu in trained transformers, get more bits. A layer of trained MiniLM
+// then keeps 29 dB; 27 would leave 25, and with 33 images get more bits too.
+const leastKept = 31
+
+// tailed is choice c for the result of n, with as many bits as keep leastKept of the values seen. Formats that a plan
+// asks for stay as they are, and states within layers go on as they came.
+func (q *quantizer) tailed(n *ir.Node, c plan.Choice) plan.Choice {
+	f, open := c.Pattern.Open()
+	v := q.values[n]
+	if behind := q.judge(n); behind != nil {
+		v = behind
+	}
+	if !open || q.plan.Quantize.Data.Given || f.Over == format.Wrap || !q.sampled || v == nil || recur.Recurs(n.Op) {
+		return c
+	}
+	was := f.W
+	f = calib.Enough(f, v, q.plan.Quantize.Calibrate, leastKept, FineW)
+	if f.W > was {
+		q.widened[n] = true
+		c.Pattern = format.Pattern{W: f.W, Format: f}
+		c.From += ", wider for few large values"
+	}
+	return c
+}
+
+// noteWidened says how many values got more bits than the default, and how not.
+func (q *quantizer) noteWidened() {
+	if n, w := len(q.widened), q.plan.Quantize.Data.Pattern.W; n > 0 {
+		q.report.Note("%s of more than %d bits, up to %d: %d bits lose what few large values, or the sums of a residual "+
+			"stream, leave of the others; data = \"fixed(%d)\" in [quantize] gives all %d", diag.Amount(n, "value"), w,
+			FineW, w, w, w)
+	}
+}
+
+// constKept is as leastKept, of constants that are added: they cost no multiplier.
+const constKept = 40
+
+// tailedConst gives c, the choice for a constant operand of n of values v, as many bits as keep constKept.
+func (q *quantizer) tailedConst(n *ir.Node, c *plan.Choice, v *calib.Values) (plan.Choice, *calib.Values) {
+	f, open := c.Pattern.Open()
+	if !open || q.plan.Quantize.Weight.Given || c.Given || f.Over == format.Wrap || !n.Op.Traits.Elementwise {
+		return *c, v
+	}
+	was := f.W
+	if f = calib.Enough(f, v, plan.MSE, constKept, FineW); f.W > was {
+		c.Pattern = format.Pattern{W: f.W, Format: f}
+		c.From += ", wider for few large values"
+	}
+	return *c, v
+}
+
 // computed is the name of the output that n computes, and its values; nil where n computes none, or the plan chooses
 // the format of the output.
 func (q *quantizer) computed(n *ir.Node) (name string, v *calib.Values) {
@@ -83,6 +139,26 @@ func (q *quantizer) computed(n *ir.Node) (name string, v *calib.Values) {
 func (q *quantizer) readFine(n *ir.Node) bool {
 	return q.readBy(n, func(t *ir.Traits) bool { return t.Reads16 })
 }
+
+// addedFine says that n is added to what norms read: the sum of a residual stream is as fine as what comes to it.
+// Tables are as wide as their data, and a plan that asks for a width of data has it.
+func (q *quantizer) addedFine(n *ir.Node) bool {
+	if q.plan.Quantize.Data.Given || sequence.ReadsTable(n.Op) {
+		return false
+	}
+	for _, u := range q.users[n] {
+		t := &u.Op.Traits
+		adds := t.Elementwise && !t.Weighted && len(u.Streams()) == 2 || t.Elementwise && hasConst(u)
+		if adds && q.rule(u, dataOut) == nil && (q.readFine(u) || q.addedFine(u)) ||
+			t.KeepsCodes && q.rule(u, dataOut) == nil && q.addedFine(u) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasConst says that a constant is an operand of n.
+func hasConst(n *ir.Node) bool { return slices.ContainsFunc(n.Args, (*ir.Node).IsConst) }
 
 // weighed says that n are scores, of which an operation makes fractions of 1.
 func (q *quantizer) weighed(n *ir.Node) bool {
