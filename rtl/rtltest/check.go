@@ -272,7 +272,8 @@ func (c *checker) covered(results []*sim.Result) error {
 
 // icarus repeats a few frames in the other simulator.
 func (c *checker) icarus(ctx context.Context) error {
-	v := c.vectors.first(min(c.vectors.frames, max(3, min(20, 200/c.vectors.inBeats[0]))))
+	most := tools.Sample(20, 40)
+	v := c.vectors.first(min(c.vectors.frames, max(3, min(most, 10*most/c.vectors.inBeats[0]))))
 	streams, err := sim.Icarus(ctx, c.spec, c.input(v, sim.Stall{Percent: 30}, sim.Stall{Percent: 30}))
 	if err == nil {
 		err = c.compare(v, streams)
