@@ -279,8 +279,11 @@ func (p *Point) noise() float64 {
 	case *p.SQNR >= driver.SQNRLimit:
 		return 0
 	}
-	return math.Pow(10, -*p.SQNR/10)
+	return Noise(*p.SQNR)
 }
+
+// Noise is the power of an error relative to that of what it is an error of, at a ratio in dB.
+func Noise(decibels float64) float64 { return math.Pow(10, -decibels/10) }
 
 // Facts are the lines that tell what figures were measured on.
 func (t *Study) Facts() []string {

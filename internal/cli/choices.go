@@ -19,7 +19,11 @@ type choiceFlags struct {
 	lengths    string
 	bits       int
 	decode     bool
-	flags      *pflag.FlagSet // nil where the command does not have them
+	// what keeps more of a model
+	rounding, wide    string
+	correct, equalize bool
+	smooth            float64
+	flags             *pflag.FlagSet // nil where the command does not have them
 }
 
 // add gives a command the flags of those names, or all.
@@ -35,6 +39,11 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+
 		"token by token")
 	all.StringVar(&f.lengths, "lengths", "", "dynamic: each frame has its own number of tokens, up to --seq; else fixed")
+	all.StringVar(&f.rounding, "round-weights", "", "how weights are rounded: nearest, gptq, adaround")
+	all.BoolVar(&f.correct, "correct-bias", false, "shift biases by the mean error of each output channel")
+	all.BoolVar(&f.equalize, "equalize", false, "move powers of two between layers; without it: where the outputs gain")
+	all.Float64Var(&f.smooth, "smooth", 0.5, "move powers of two from norms too; 0 to 1: the share of the weights")
+	all.StringVar(&f.wide, "wide", "", "nodes that get more bits: results 16, weights 12 (a,b)")
 	all.VisitAll(func(flag *pflag.Flag) {
 		if len(only) == 0 || slices.Contains(only, flag.Name) {
 			f.flags.AddFlag(flag)
@@ -50,7 +59,9 @@ func (f *choiceFlags) settings() (s plan.Settings) {
 	s.FPS, s.ClockMHz = given(f.flags, "fps", &f.fps), given(f.flags, "clock", &f.clock)
 	s.Part, s.DSP = given(f.flags, "part", &f.part), given(f.flags, "dsp", &f.dsp)
 	s.Bits, s.Decode = given(f.flags, "bits", &f.bits), given(f.flags, "decode", &f.decode)
-	s.Lengths = given(f.flags, "lengths", &f.lengths)
+	s.Lengths, s.RoundWeights = given(f.flags, "lengths", &f.lengths), given(f.flags, "round-weights", &f.rounding)
+	s.CorrectBias, s.Equalize = given(f.flags, "correct-bias", &f.correct), given(f.flags, "equalize", &f.equalize)
+	s.Smooth, s.Wide = given(f.flags, "smooth", &f.smooth), given(f.flags, "wide", &f.wide)
 	return s
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
+	"lathe/internal/driver"
 	"lathe/ir/text"
 	"lathe/lower"
 	"lathe/lower/quantize"
@@ -22,19 +23,20 @@ import (
 func (a *App) quantize() *cobra.Command {
 	var s sourceFlags
 	var out, labels, plan string
-	var explain bool
+	var explain, tune bool
 	c := &cobra.Command{Use: "quantize MODEL -o M.lathe", Short: "turn a model into integers and save it",
 		Long: "Quantizes a model, saves it, and prints each node's error against the float model. The saved graph works\n" +
 			"with every command in place of the model.",
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
 	s.page.add(c)
-	s.choices.add(c, "bits")
+	s.choices.add(c, "bits", "round-weights", "correct-bias", "equalize", "smooth", "wide")
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
 	c.Flags().StringVar(&labels, "labels", "",
 		"class numbers of the samples of --calibrate (.npy), for accuracy and as --calibrate-labels")
 	c.Flags().StringVar(&plan, "write-plan", "", "write the plan with all formats that were chosen into this file (TOML)")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
+	addTune(c, &tune)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -49,7 +51,7 @@ func (a *App) quantize() *cobra.Command {
 		if err := cmp.Or(writable(out, diag.GraphFile), writable(plan, diag.FileWrite)); err != nil {
 			return err
 		}
-		return a.quantizeModel(c.Context(), s, args[0], quantizeFiles{out, plan, labels}, explain)
+		return a.quantizeModel(c.Context(), s, args[0], quantizeFiles{out, plan, labels}, explain, tune)
 	}
 	return a.withJSON(c)
 }
@@ -57,8 +59,17 @@ func (a *App) quantize() *cobra.Command {
 // quantizeFiles are the files of quantize beside the model: graph and plan that it writes, and labels that it reads.
 type quantizeFiles struct{ graph, plan, labels string }
 
+// write saves the graph, and the plan with all formats.
+func (f *quantizeFiles) write(q *driver.Quantized, model string) error {
+	if err := text.Save(f.graph, q.Graph); err != nil || f.plan == "" {
+		return err
+	}
+	return writeFile(f.plan, []byte(lower.PlanText(q.Plan, filepath.Base(model), q.Graph, q.Report, nil)))
+}
+
 // quantizeModel quantizes a model, saves it and prints its errors.
-func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f quantizeFiles, explain bool) error {
+func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f quantizeFiles, explain,
+	tune bool) error {
 	source, err := s.of(a, model)
 	if err != nil {
 		return err
@@ -66,6 +77,12 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	source.Labels = cmp.Or(source.Labels, f.labels)
 	p := progress{app: a}
 	defer p.finish()
+	on := judged{source.Calibrate, f.labels}
+	if tune {
+		if source, err = a.tuned(ctx, source, on, &p); err != nil {
+			return err
+		}
+	}
 	if explain {
 		source.Errors = quantize.Alone
 	}
@@ -83,14 +100,8 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	if err != nil {
 		return err
 	}
-	if err := text.Save(f.graph, q.Graph); err != nil {
+	if err := f.write(q, model); err != nil {
 		return err
-	}
-	if f.plan != "" {
-		resolved := lower.PlanText(q.Plan, filepath.Base(model), q.Graph, q.Report, nil)
-		if err := writeFile(f.plan, []byte(resolved)); err != nil {
-			return err
-		}
 	}
 	if err := a.printErrors(q.Report, explain); err != nil {
 		return err
@@ -103,6 +114,11 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	facts := quantizeFacts(q.Report)
 	facts["accuracy"] = accuracy
 	a.printAccuracy(accuracy)
+	if lost(outputRatios(q.Report), accuracy) {
+		if facts["remedies"], err = a.remedies(ctx, source, q, on, &p); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(a.Out, "\nsaved %s\n", f.graph)
 	if f.plan != "" {
 		fmt.Fprintf(a.Out, "wrote %s\n", f.plan)

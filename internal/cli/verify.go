@@ -32,8 +32,9 @@ type verifyFlags struct {
 	runs, prefill       int
 	second, gates       int
 	seed                uint64
-	trace               bool
+	trace, tune         bool
 	engines             []string
+	lowered             driver.Source // what was verified
 }
 
 func (a *App) verify() *cobra.Command {
@@ -53,6 +54,7 @@ func (a *App) verify() *cobra.Command {
 		"engines to compare: ref and rtl always, pjrt and cuda if named")
 	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
+	addTune(c, &v.tune)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
 	return a.withJSON(c)
 }
@@ -156,6 +158,9 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := a.writeJSON(check); err != nil {
 		return err
 	}
+	if err := a.remediesOf(c.Context(), v, check, job.HW.Quantized, &p); err != nil {
+		return err
+	}
 	if check.Missed != "" {
 		fmt.Fprintf(a.Err, "rate missed: %s\n", check.Missed)
 	}
@@ -186,6 +191,12 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	source.Arrays = v.inputs
+	if v.tune {
+		if source, err = a.tuned(c.Context(), source, judged{inputs: source.Calibrate}, p); err != nil {
+			return nil, nil, err
+		}
+	}
+	v.lowered = source
 	hw, err := a.hardware(c.Context(), source, "", p)
 	if err != nil {
 		return nil, nil, err

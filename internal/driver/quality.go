@@ -52,8 +52,8 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 		}
 		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, *v})
 		if *v < lowSQNR {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: more bits may "+
-				"help (--bits 12), and lathe quantize shows the error of each node", name, *v))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: lathe "+
+				"quantize shows the error of each node", name, *v))
 		}
 	}
 	c.saturated(j)

@@ -22,6 +22,13 @@ type Settings struct {
 	Decode *bool
 	// Lengths stands for lengths of [sequence].
 	Lengths *string
+	// RoundWeights, CorrectBias, Equalize and Smooth stand for round_weights, correct_bias, equalize and smooth of
+	// [quantize].
+	RoundWeights          *string
+	CorrectBias, Equalize *bool
+	Smooth                *float64
+	// Wide names nodes, with commas between, whose results get 16 bits and whose weights 12.
+	Wide *string
 	// Bits is the width of data and weights; biases get twice as many where they need more than 16.
 	Bits *int
 }
@@ -74,10 +81,36 @@ func (o *overlay) apply(set Settings) error {
 	if set.DSP != nil {
 		o.rules("--dsp", "dsp", "fold.rule", len(f.Fold.Rule), func(i int) bool { return f.Fold.Rule[i].DSP != nil })
 	}
+	over(o, "--round-weights", "quantize.round_weights", &f.Quantize.RoundWeights, set.RoundWeights)
+	over(o, "--correct-bias", "quantize.correct_bias", &f.Quantize.Correct, set.CorrectBias)
+	over(o, "--equalize", "quantize.equalize", &f.Quantize.Equalize, set.Equalize)
+	over(o, "--smooth", "quantize.smooth", &f.Quantize.Smooth, set.Smooth)
 	if set.Bits != nil {
-		return o.bits(*set.Bits)
+		if err := o.bits(*set.Bits); err != nil {
+			return err
+		}
+	}
+	if set.Wide != nil {
+		o.wide(strings.Split(*set.Wide, ","))
 	}
 	return nil
+}
+
+// wideData and wideWeight are the formats of nodes of Settings.Wide.
+const wideData, wideWeight = "fixed(16)", "fixed(12)"
+
+// wide puts rules for nodes behind those of the file, which stand above them.
+func (o *overlay) wide(nodes []string) {
+	data, weight := wideData, wideWeight
+	for _, name := range nodes {
+		path := fmt.Sprintf("quantize.rule[%d]", len(o.file.Quantize.Rule))
+		if o.at.flags == nil {
+			o.at.flags = make(map[string]string)
+		}
+		o.at.flags[path] = "--wide"
+		o.file.Quantize.Rule = append(o.file.Quantize.Rule, quantizeRule{matchFile: matchFile{Name: &name},
+			DataOut: &data, Weight: &weight})
+	}
 }
 
 // bits sets the formats of data and weights, and of biases where the file does not.

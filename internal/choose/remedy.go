@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package choose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"lathe/internal/driver"
+	"lathe/lower/plan"
+)
+
+// Remedy is what may mend a loss, as a flag, and what it was measured to give.
+type Remedy struct {
+	Flag  string `json:"flag"`
+	Point *Point `json:"point"`
+
+	set func(*plan.Settings)
+	// overrules says that the plan chooses otherwise.
+	overrules bool
+}
+
+// Remedies are what was measured: Now without any, those that help, the best one first, and the flags that were not
+// tried for want of time.
+type Remedies struct {
+	Now     *Point   `json:"now"`
+	Helping []Remedy `json:"helping,omitempty"`
+	Untried []string `json:"untried,omitempty"`
+}
+
+const (
+	// widest is the width that is tried for all data and weights.
+	widest = 12
+	// gains is what a remedy has to give, in dB, where accuracy is not known or stays.
+	gains = 0.5
+	// worstLayers is how many layers get more bits together.
+	worstLayers = 2
+)
+
+// Mend measures remedies for a model that a source quantizes, on the samples of m, for as long as there is time: each
+// by itself, the cheap ones first. worst are the nodes that lose most. Of a plan that is refused nothing is measured.
+func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []string, time func() bool) (*Remedies,
+	error) {
+	measured := func(set plan.Settings) (*Point, error) {
+		s.Settings = set
+		p, err := s.ReadPlan()
+		if err != nil {
+			return &Point{Refused: err.Error()}, nil
+		}
+		point, _, err := Measure(ctx, m, m.Known, p, true)
+		return point, err
+	}
+	given := s.Settings
+	r := &Remedies{}
+	var err error
+	if r.Now, err = measured(given); err != nil || r.Now.Refused != "" {
+		return r, err
+	}
+	for _, remedy := range remedies(m.Plan, worst) {
+		if !time() {
+			r.Untried = append(r.Untried, remedy.Flag)
+			continue
+		}
+		set := given
+		remedy.set(&set)
+		if remedy.Point, err = measured(set); err != nil {
+			return nil, err
+		}
+		if remedy.Point.Refused == "" && better(remedy.Point, r.Now) > 0 {
+			r.Helping = append(r.Helping, remedy)
+		}
+	}
+	slices.SortStableFunc(r.Helping, func(a, b Remedy) int {
+		return cmp.Or(cmp.Compare(value(b.Point.Accuracy), value(a.Point.Accuracy)),
+			cmp.Compare(value(b.Point.SQNR), value(a.Point.SQNR)))
+	})
+	return r, nil
+}
+
+// remedies are those that a plan does not have, the cheap ones first.
+func remedies(p *plan.Plan, worst []string) (list []Remedy) {
+	yes, half, bits := true, 0.5, widest
+	add := func(lacks bool, flag string, set func(*plan.Settings)) {
+		if lacks {
+			list = append(list, Remedy{Flag: flag, set: set})
+		}
+	}
+	rounding := func(word string) func(*plan.Settings) {
+		return func(s *plan.Settings) { s.RoundWeights = &word }
+	}
+	q := &p.Quantize
+	add(!q.CorrectBias, "--correct-bias", func(s *plan.Settings) { s.CorrectBias = &yes })
+	add(q.RoundWeights == plan.RoundNearest, "--round-weights gptq", rounding("gptq"))
+	add(q.Equalize == nil && q.Smooth == nil, "--equalize", func(s *plan.Settings) { s.Equalize = &yes })
+	add(q.Smooth == nil, "--smooth 0.5", func(s *plan.Settings) { s.Smooth = &half })
+	names := strings.Join(worst[:min(len(worst), worstLayers)], ",")
+	add(names != "", "--wide "+names, func(s *plan.Settings) { s.Wide = &names })
+	f, open := q.Data.Pattern.Open()
+	add(open && f.W < widest, fmt.Sprintf("--bits %d", widest), func(s *plan.Settings) { s.Bits = &bits })
+	if len(list) > 0 && open && f.W < widest {
+		list[len(list)-1].overrules = q.Data.Given
+	}
+	add(q.RoundWeights == plan.RoundNearest, "--round-weights adaround", rounding("adaround"))
+	return list
+}
+
+// better is above 0 where a keeps more than b: accuracy, and if that is the same or unknown, the ratio.
+func better(a, b *Point) int {
+	if a.Accuracy != nil && b.Accuracy != nil && *a.Accuracy != *b.Accuracy {
+		if *a.Accuracy > *b.Accuracy {
+			return 1
+		}
+		return -1
+	}
+	if a.SQNR == nil || b.SQNR == nil || math.Abs(*a.SQNR-*b.SQNR) < gains {
+		return 0
+	}
+	if *a.SQNR > *b.SQNR {
+		return 1
+	}
+	return -1
+}
+
+// Lines say what helps, one a line, with what it costs.
+func (r *Remedies) Lines() (lines []string) {
+	for _, h := range r.Helping {
+		lines = append(lines, r.line(&h))
+	}
+	if len(r.Untried) > 0 {
+		lines = append(lines, "not tried, for want of time: "+strings.Join(r.Untried, "; "))
+	}
+	return lines
+}
+
+func (r *Remedies) line(h *Remedy) string {
+	kept := func(p *Point) string {
+		var has []string
+		if p.Accuracy != nil {
+			has = append(has, fmt.Sprintf("accuracy %.4f", *p.Accuracy))
+		}
+		if p.SQNR != nil {
+			has = append(has, ratio(p.SQNR)+" dB")
+		}
+		return strings.Join(has, ", ")
+	}
+	return fmt.Sprintf("%s: %s where there is %s; %s", h.Flag, kept(h.Point), kept(r.Now), extra(h.Point.Cost, r.Now.Cost))
+}
+
+// extra is what one design takes more than another.
+func extra(a, b *Cost) string {
+	if a == nil || b == nil {
+		return "hardware unknown"
+	}
+	if a.LUT == b.LUT && a.FF == b.FF && a.DSP == b.DSP && a.BRAM == b.BRAM && a.Interval == b.Interval {
+		return "no hardware"
+	}
+	var text []string
+	for _, part := range []struct {
+		more float64
+		what string
+	}{{float64(a.LUT - b.LUT), "LUT"}, {float64(a.FF - b.FF), "FF"}, {float64(a.DSP - b.DSP), "DSP"},
+		{a.BRAM - b.BRAM, "block RAM"}, {a.Interval - b.Interval, "cycles a sample"}} {
+		if part.more != 0 {
+			text = append(text, fmt.Sprintf("%+g %s", part.more, part.what))
+		}
+	}
+	return strings.Join(text, ", ")
+}
+
+// Apply puts the best remedy into settings that does not overrule what the plan chooses, and says what it gives; ""
+// where there is none.
+func (r *Remedies) Apply(s *plan.Settings) string {
+	for _, h := range r.Helping {
+		if !h.overrules {
+			h.set(s)
+			return r.line(&h)
+		}
+	}
+	return ""
+}
