@@ -39,6 +39,7 @@ func measure(s *stage, after *ir.Graph) error {
 		}
 		samples = pass.CallerLayout(before, float.Random(before, s.Plan, s.runner.Seed, drawn))
 	}
+	lostFeatures(s, before, after)
 	s.Report.Samples = len(samples)
 	meter, err := loss.New(before, after, loss.Nodes{Cut: cut, Of: s.Report.Rounded}, s.errors == Alone)
 	if err != nil {

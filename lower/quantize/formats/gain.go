@@ -65,8 +65,9 @@ func (q *quantizer) angleFormat(n *ir.Node, i int, c plan.Choice, x []float32) (
 }
 
 const (
-	// enoughBits is how many bits an input of features of different sizes may have.
-	enoughBits = 32
+	// enoughBits is how many bits an input of features of different sizes may have: with factors of 8 bits, of which some
+	// are finer by as much, products have 62, which all engines compute.
+	enoughBits = 27
 	// fewBits more than all data have make no difference.
 	fewBits = 1
 )
