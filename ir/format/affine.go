@@ -238,6 +238,19 @@ func (a Affine) integers() (Integers, bool) {
 	return Integers{a.Integers(), a.Zero, FromFloat32(a.Scale)}, a.Axis < 0
 }
 
+func (a Affine) withoutZero() (Format, bool) {
+	v, ok := a.integers()
+	if !ok || a.Zero == 0 {
+		return nil, false
+	}
+	lo, _ := v.Span()
+	f := Affine{W: v.Bits(), Signed: lo < 0, Scale: a.Scale, Axis: PerTensor}
+	if !f.Signed {
+		f.W--
+	}
+	return f, true
+}
+
 // Floats writes the values of codes, rounded half-even to 53 bits. It writes nothing, and says false, where scales
 // travel beside them, and where a difference may have more than 53 bits.
 func (a Affine) Floats(codes []int64, out []float64) bool {

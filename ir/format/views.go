@@ -2,7 +2,10 @@
 
 package format
 
-import "math/big"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // The questions that others have for a format, beyond what every format answers. Each is an interface of its own, so
 // that a format answers in its file those that concern it, and nobody asks which format it is.
@@ -35,6 +38,29 @@ func IntegersOf(f Format) (v Integers, ok bool) {
 		return i.integers()
 	}
 	return Integers{}, false
+}
+
+// WithoutZero is the format of the same scale, without a zero point, that holds every code of f minus its own; ok is
+// false where f has none.
+func WithoutZero(f Format) (g Format, ok bool) {
+	if z, is := f.(interface{ withoutZero() (Format, bool) }); is {
+		return z.withoutZero()
+	}
+	return nil, false
+}
+
+// Product is the format that holds every sum of so many products of values of f and g, in steps of both scales'
+// product, rounded to float32. It is false where both scales are powers of two, so that a fixed format holds the sums,
+// where a format has a zero point, and where sums have more than 63 bits.
+func Product(f, g Format, terms int) (Format, bool) {
+	a, ok := IntegersOf(f)
+	b, also := IntegersOf(g)
+	if !ok || !also || a.Zero != 0 || b.Zero != 0 || IsFixed(f) && IsFixed(g) {
+		return nil, false
+	}
+	scale, _ := new(big.Rat).Mul(a.Step.Rat(), b.Step.Rat()).Float32()
+	w := a.Codes.W + b.Codes.W + bits.Len(uint(terms))
+	return Affine{W: w, Signed: true, Scale: scale, Axis: PerTensor}, w <= 63
 }
 
 // AsFixed returns f as two's complement or unsigned integers times a power of two, with its rounding and overflow:

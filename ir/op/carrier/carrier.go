@@ -24,6 +24,11 @@ func Requant(b *hlo.Builder, n *ir.Node, v hlo.Value, exp, bits int) (hlo.Value,
 	if err != nil {
 		return hlo.Value{}, err
 	}
+	return RequantTo(b, n, fx, v, exp, bits)
+}
+
+// RequantTo is Requant into codes of fx, which those of n are.
+func RequantTo(b *hlo.Builder, n *ir.Node, fx format.Fixed, v hlo.Value, exp, bits int) (hlo.Value, error) {
 	return b.Requant(v, hlo.Requantize{
 		Bits: bits, Shift: hlo.Places(-fx.F - exp), Round: uint8(fx.Round), Over: int32(fx.Over),
 		Width: fx.W, Signed: fx.Signed, Out: DType(n.Type),

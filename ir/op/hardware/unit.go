@@ -23,8 +23,13 @@ func operandParams(n *ir.Node) (params []any, fx format.Fixed, err error) {
 // ResultParams are the parameters of the one rounding of integers in steps of 2^exp into the format of n.
 func ResultParams(n *ir.Node, exp int) ([]any, error) {
 	fx, err := Result(n)
+	return FixedParams(fx, exp), err
+}
+
+// FixedParams are those of one rounding of sums t*2^exp to codes of fx.
+func FixedParams(fx format.Fixed, exp int) []any {
 	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", rtl.Flag(fx.Signed),
-		"ROUND", int(fx.Round), "OVER", int(fx.Over)}, err
+		"ROUND", int(fx.Round), "OVER", int(fx.Over)}
 }
 
 // Result is the result format of n, which has a rounding that hardware knows.

@@ -37,7 +37,7 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
-	in, err := arith.FixedOf(n, n.Args[0].Type)
+	in, err := readIn(n, rms)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +90,16 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 			}}}
 	}
 	return u, nil
+}
+
+// readIn is the codes of x as integers. The mean of a layer_norm takes off a zero point.
+func readIn(n *ir.Node, rms bool) (format.Fixed, error) {
+	x, _ := format.IntegersOf(n.Args[0].Type.Format)
+	if rms && x.Zero != 0 {
+		return x.Codes, n.Errorf(diag.NoHardwareForm, "%s takes no zero point in hardware, as %s has", n.Op.Name,
+			n.Args[0].Type.Format).WithHint("give data_in a format without one, such as int(8)*0.05")
+	}
+	return x.Codes, nil
 }
 
 // words are beta and gamma of the elements of each beat, gamma in the low bits; left is how far beta is shifted up.

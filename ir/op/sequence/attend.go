@@ -297,13 +297,36 @@ func drawCodes(r *rand.Rand, name string, shape ...int) *ir.Node {
 func genScores(r *rand.Rand, o *ir.Op) *ir.Graph {
 	b, t, s, h, g, d := drawHeads(r)
 	q, k, a := drawCodes(r, "q", b, t, h, d), drawCodes(r, "k", b, s, g, d), drawSeen(r, t, s)
-	return draw.Graph(o, &a, ir.Type{Format: draw.Result(r, draw.Top(q.Type)+draw.Top(k.Type)+1)}, q, k)
+	return drawProducts(r, o, &a, q, k)
 }
 
 func genSum(r *rand.Rand, o *ir.Op) *ir.Graph {
 	b, t, s, h, g, d := drawHeads(r)
 	p, v, a := drawCodes(r, "p", b, t, h, s), drawCodes(r, "v", b, s, g, d), drawSeen(r, t, s)
-	return draw.Graph(o, &a, ir.Type{Format: draw.Result(r, draw.Top(p.Type)+draw.Top(v.Type)+1)}, p, v)
+	return drawProducts(r, o, &a, p, v)
+}
+
+// drawProducts draws the format of the result, or real scales of all.
+func drawProducts(r *rand.Rand, o *ir.Op, a *SeenAttrs, args ...*ir.Node) *ir.Graph {
+	y := ir.Type{Format: draw.Result(r, draw.Top(args[0].Type)+draw.Top(args[1].Type)+1)}
+	if draw.Chance(r, 75) {
+		return draw.Graph(o, a, y, args...)
+	}
+	for _, x := range args {
+		f := draw.Affine(r, 11)
+		f.Zero = 0
+		if x.Type.Format = f; draw.Chance(r, 30) {
+			x.Type.Format = draw.Fixed(r, 12)
+		}
+	}
+	g := draw.Graph(o, a, y, args...)
+	n := g.Out[0].Node
+	if f, ok := ExactProducts(n); ok {
+		v, _ := format.IntegersOf(f)
+		n.Type.Format = format.Affine{W: draw.Between(r, 1, f.Width()), Signed: draw.Chance(r, 80),
+			Scale: v.Step.Float32(), Axis: format.PerTensor, Over: []format.Over{format.Sat, format.Wrap}[r.IntN(2)]}
+	}
+	return g
 }
 
 func genWeights(r *rand.Rand, o *ir.Op) *ir.Graph {

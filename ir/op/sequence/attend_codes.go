@@ -11,7 +11,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
-	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
@@ -21,12 +20,13 @@ import (
 
 // products are sums of products of two values, in integers.
 type products struct {
-	a, b format.Fixed
-	exp  int // of the sums
-	bits int // of them, sign included
+	a, b, out format.Fixed
+	exp       int // of the sums; 0 where scales are real, and out counts in steps of the product of both
+	bits      int // of them, sign included
 }
 
-// productLegal takes fixed values whose sums have up to 63 bits, or values in blocks.
+// productLegal takes fixed values whose sums have up to 63 bits, integers with real scales and no zero point, or values
+// in blocks.
 func productLegal(n *ir.Node) error {
 	if dot.PairNamesWindow(n) {
 		_, err := planBlocks(n)
@@ -36,32 +36,57 @@ func productLegal(n *ir.Node) error {
 	return err
 }
 
-// planProducts finds how wide the sums are.
+// planProducts finds how wide the sums are. Where a scale is no power of two, the result counts in steps of
+// the product of both, so that it is exact.
 func planProducts(n *ir.Node) (p products, err error) {
 	if err := column.Plain(n); err != nil {
 		return p, err
 	}
+	fixed := true
 	for i, to := range []*format.Fixed{&p.a, &p.b} {
 		arg := n.Args[i]
 		if arg.IsConst() {
 			return p, fmt.Errorf("%s multiplies two values, and %q is a constant", n.Op.Name, arg.Name)
 		}
-		fx, ok := format.AsFixed(arg.Type.Format)
-		if !ok {
-			return p, fmt.Errorf("%s takes fixed values, not %s", n.Op.Name, arg.Type.Format)
+		v, ok := format.IntegersOf(arg.Type.Format)
+		if !ok || v.Zero != 0 {
+			return p, fmt.Errorf("%s takes fixed values, or integers without a zero point, not %s", n.Op.Name,
+				arg.Type.Format)
 		}
-		*to = fx
+		if *to, ok = format.AsFixed(arg.Type.Format); !ok {
+			*to, fixed = v.Codes, false
+		}
 	}
-	if _, ok := format.AsFixed(n.Type.Format); !ok {
+	out, outFixed := format.AsFixed(n.Type.Format)
+	if p.out = out; !fixed {
+		exact, _ := ExactProducts(n)
+		of, _ := format.IntegersOf(exact)
+		is, ok := format.IntegersOf(n.Type.Format)
+		if !ok || outFixed || is.Zero != 0 || is.Step.Cmp(of.Step) != 0 {
+			return p, fmt.Errorf("%s of values with real scales makes integers of their product, as %s, not %s", n.Op.Name,
+				exact, n.Type.Format)
+		}
+		p.out = is.Codes
+	} else if !outFixed {
 		return p, fmt.Errorf("%s makes fixed values, not %s", n.Op.Name, n.Type.Format)
 	}
 	terms := n.Args[0].Type.Shape[3]
-	p.exp, p.bits = -p.a.F-p.b.F, p.a.W+p.b.W+bits.Len(uint(terms))
+	if p.bits = p.a.W + p.b.W + bits.Len(uint(terms)); fixed {
+		p.exp = -p.a.F - p.b.F
+	}
 	if p.bits > 63 {
 		return p, fmt.Errorf("%d products of %s and %s take %d bits; at most 63 are possible", terms,
 			n.Args[0].Type.Format, n.Args[1].Type.Format, p.bits)
 	}
 	return p, nil
+}
+
+// ExactProducts is the format that holds every sum of the products of two values n with real scales; false for others.
+func ExactProducts(n *ir.Node) (format.Format, bool) {
+	if n.Op.Traits.Meets == 0 {
+		return nil, false
+	}
+	return format.Product(n.Args[0].Type.Format, n.Args[1].Type.Format, n.Args[0].Type.Shape[3])
 }
 
 // each computes the rows of the result, several at once: row is that of head h of token t of batch b.
@@ -79,6 +104,11 @@ func each(n *ir.Node, row func(args []*ir.Tensor, y []int64, b, t, h int)) ir.Ke
 	}
 }
 
+// encoder is the one rounding of sums.
+func (p products) encoder() func(sum int64) int64 {
+	return func(sum int64) int64 { return p.out.Requant(sum, p.exp) }
+}
+
 func scoresEval(n *ir.Node) (ir.Kernel, error) {
 	if dot.PairNamesWindow(n) {
 		return blockScoresEval(n)
@@ -88,7 +118,7 @@ func scoresEval(n *ir.Node) (ir.Kernel, error) {
 		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
-	enc, each1 := arith.Encoder(n.Type.Format, p.exp), q[2]/k[2]
+	enc, each1 := p.encoder(), q[2]/k[2]
 	return each(n, func(args []*ir.Tensor, y []int64, b, t, h int) {
 		query := args[0].Codes[((b*q[1]+t)*q[2]+h)*q[3]:][:q[3]]
 		for s := range y {
@@ -113,7 +143,7 @@ func sumEval(n *ir.Node) (ir.Kernel, error) {
 		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	w, v, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
-	enc, each1 := arith.Encoder(n.Type.Format, p.exp), w[2]/v[2]
+	enc, each1 := p.encoder(), w[2]/v[2]
 	return each(n, func(args []*ir.Tensor, y []int64, b, t, h int) {
 		for s, weight := range args[0].Codes[((b*w[1]+t)*w[2]+h)*w[3]:][:w[3]] {
 			if !a.sees(t, s) {
@@ -180,7 +210,7 @@ func printProducts(b *hlo.Builder, n *ir.Node, x, y hlo.Value, axis, other int) 
 		LhsBatch: sampled(b, 0, 2), RhsBatch: sampled(b, 0, 2)}
 	v := b.DotInt(x, y, d, p.bits) // [B,G,T,H/G,?]
 	v = b.Reshape(b.Transpose(v, sampled(b, 0, 2, 1, 3, 4)...), b.Dims(n.Type.Shape...)...)
-	return carrier.Requant(b, n, v, p.exp, p.bits)
+	return carrier.RequantTo(b, n, p.out, v, p.exp, p.bits)
 }
 
 // printScores prints the scores of all keys.

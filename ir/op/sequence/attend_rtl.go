@@ -76,8 +76,7 @@ func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, n.Errorf(diag.NoHardwareForm, "%v", err)
 	}
-	result, err := hardware.ResultParams(n, plan.exp)
-	if err != nil {
+	if err := hardware.HardwareRound(n); err != nil {
 		return nil, err
 	}
 	u := rtl.NewUnit(module, "A_W", plan.a.W, "A_SIGNED", rtl.Flag(plan.a.Signed), "B_W", plan.b.W,
@@ -85,7 +84,7 @@ func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 	u.In, u.Frames = []string{"a", "b"}, n.Type.Shape[0]
 	n.Attrs.(*SeenAttrs).params(u)
 	ahead(n, u)
-	u.With(result...)
+	u.With(hardware.FixedParams(plan.out, plan.exp)...)
 	u.With(dot.Multipliers(n)...)
 	if err := framesOf(n, u); err != nil {
 		return nil, err

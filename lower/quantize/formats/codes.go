@@ -11,7 +11,9 @@ import (
 	"lathe/ir/op/curve"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
 	"lathe/ir/op/recur"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
@@ -52,11 +54,12 @@ func (q *quantizer) between(a *ir.Node, c plan.Choice, v *calib.Values) (via pla
 	return via, true
 }
 
-// untabled says that a cast of values of type t to format f, which has a real scale, would be too large a table.
+// untabled says that a cast of values of type t to format f, one of which has a real scale, would be too large a table.
 func untabled(t ir.Type, f format.Format) bool {
 	_, scaled := f.(format.Scaled)
 	_, integers := format.IntegersOf(t.Format)
-	return scaled && !format.IsFixed(f) && integers && t.Format.Width() > curve.LookedUp
+	return (scaled && !format.IsFixed(f) || format.IsFixed(f) && !format.IsFixed(t.Format)) && integers &&
+		t.Format.Width() > curve.LookedUp
 }
 
 // mixed says that n computes element by element on values of many bits, and that real scales are in play: units bring
@@ -141,13 +144,28 @@ func (q *quantizer) withoutInf(n, a *ir.Node) *ir.Node {
 	return q.cast(a, plan.Choice{Pattern: format.PatternOf(f), From: "codes of " + a.Type.Format.String()}, n, q.values[a])
 }
 
+// withoutZeros casts what products of two values and norms read to integers without a zero point, which their units
+// multiply.
+func (q *quantizer) withoutZeros(n *ir.Node) {
+	if n.Op.Traits.Meets == 0 && !norm.HasGains(n.Op) {
+		return
+	}
+	for i, a := range n.Args {
+		if f, ok := format.WithoutZero(a.Type.Format); ok && !a.IsConst() {
+			n.Args[i] = q.cast(a, plan.Choice{Pattern: format.PatternOf(f),
+				From: "codes of " + a.Name + " without their zero point"}, n, q.values[a])
+		}
+	}
+}
+
 // codedResult decides the result of n in the format of choice c, whose codes are no integers, or would be a table of
 // very many entries, or have a real scale that a norm or a log-softmax does not make, and says whether it has: the unit
 // of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c plan.Choice) bool {
 	coded := format.Coded(c.Pattern.Format) && !column.TakesCodes(n)
-	fixed := n.Op.Traits.Reads16 && !n.Op.Traits.Fraction && !format.IsFixed(c.Pattern.Format)
-	if n.IsInput() || !coded && !mixed(n, c.Pattern) && !fixed {
+	fixed := n.Op.Traits.Reads16 && !format.IsFixed(c.Pattern.Format)
+	products, exact := sequence.ExactProducts(n)
+	if n.IsInput() || !coded && !mixed(n, c.Pattern) && !fixed && !exact {
 		return false
 	}
 	n.Type.Scales = nil
@@ -155,8 +173,11 @@ func (q *quantizer) codedResult(n *ir.Node, c plan.Choice) bool {
 		coded := Slot{n.Name, n.Op.Name, "data_out", c.Pattern.String(), c.From}
 		q.decided.Slots, q.decided.Chosen = append(q.decided.Slots, coded), append(q.decided.Chosen, coded)
 	}
-	exact := func(n *ir.Node) (format.Format, bool) { return dot.ExactResult(n, block.WindowW) }
-	if f, ok := q.together(n, block.WindowW, exact); ok {
+	every := func(n *ir.Node) (format.Format, bool) { return dot.ExactResult(n, block.WindowW) }
+	if exact {
+		n.Type.Format = products
+		q.explain(n, "data_out", n.Type, "every bit of the sums of products")
+	} else if f, ok := q.together(n, block.WindowW, every); ok {
 		n.Type.Format = f
 		q.explain(n, "data_out", n.Type, "every bit of the result, before it is encoded")
 	} else if q.staysExact() && !fixed {

@@ -142,6 +142,7 @@ func (q *quantizer) room(n *ir.Node) *calib.Values {
 // narrowed narrows what n reads of values that are left open to what its unit takes, and what norms and softmax read of
 // any.
 func (q *quantizer) narrowed(n *ir.Node) {
+	q.withoutZeros(n)
 	q.narrowFine(n)
 	if !q.staysExact() || q.rule(n, dataIn) != nil {
 		return
