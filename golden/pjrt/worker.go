@@ -21,8 +21,11 @@ import (
 )
 
 // xlaFlags must be in the environment before the plugin loads. Without the first, floats may keep more precision than
-// their type; without the second, large f32 dots may use a stale copy of an operand (see canary).
-const xlaFlags = "--xla_allow_excess_precision=false --xla_cpu_use_xnnpack=false"
+// their type; without the second, large f32 dots may use a stale copy of an operand (see canary). The third keeps LLVM
+// from vectorizing loops: its planner visits shared terms of an expression once a path, so that the fused arithmetic of
+// 120 residual layers, or of one norm in integers, takes minutes to compile.
+const xlaFlags = "--xla_allow_excess_precision=false --xla_cpu_use_xnnpack=false " +
+	"--xla_backend_extra_options=xla_cpu_optimize_for_size"
 
 // The plugin must speak the C API that the binding was compiled for: the same major version, and at least the minor
 // one, since later minor versions only append.

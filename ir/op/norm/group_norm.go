@@ -19,12 +19,12 @@ type GroupNormAttrs struct {
 	Eps    float32
 }
 
-// GroupNorm normalizes each of Groups runs of channels (axis 1), with all axes behind it, as layer_norm does, and then
+// GroupNorm normalizes each of Groups runs of channels (axis 1), with all axes behind it, by layer_norm, and then
 // multiplies and adds per channel: x [N, C, ...], scale [C], bias [C] (Wu and He, 2018). With a group a channel it is
 // instance normalization.
 var GroupNorm = composite.New(ir.Op{
 	Name: "group_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over groups of channels",
-	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
+	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3},
 	Infer: groupNormInfer, Expand: groupNormExpand,
 	Legal: column.NoInteger, Gen: genGroupNorm,
 })
@@ -46,7 +46,7 @@ func groupNormExpand(n *ir.Node) ([]*ir.Node, error) {
 	a, x := n.Attrs.(*GroupNormAttrs), n.Args[0]
 	shape, e := x.Type.Shape, composite.Expand(n)
 	rows := e.Reshape("groups", x, shape[0], a.Groups, walk.Size(shape[1:])/a.Groups)
-	y := normalized(e, centered(e, rows, []int{2}), []int{2}, a.Eps)
+	y := e.Do("normalized", LayerNorm, &Attrs{Axis: 2, Eps: a.Eps}, rows)
 	y = e.Reshape("channels", y, shape...)
 	column := make([]int, len(shape)-1) // a channel, before the axes behind it
 	for i := range column {
