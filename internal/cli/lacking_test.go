@@ -26,7 +26,7 @@ func TestLackingAttention(t *testing.T) {
 		want []string
 	}{
 		{plain, nil},
-		{out, []string{"bounded (attention)", "groups (group_norm)"}},
+		{out, []string{"bounded (attention)"}},
 	} {
 		got, err := lackingHardware(t.Context(), b.Done(c.last))
 		if err != nil {

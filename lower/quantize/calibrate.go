@@ -38,9 +38,6 @@ func refuseFloat(s *stage, g *ir.Graph) error {
 			continue
 		}
 		e := n.Errorf(diag.NoIntegerForm, "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
-		if n.Op.Traits.RoundsOnce {
-			e = e.WithNote("the operations that it consists of would each round, and lose small values")
-		}
 		if why := n.Op.Legal; why != nil {
 			if err := why(n); err != nil && !errors.Is(err, column.ErrNoInteger) {
 				e = e.WithNote("%s", diag.Message(err))

@@ -15,25 +15,23 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/move"
-	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 	"lathe/ir/text"
 	"lathe/lower/lowertest"
 	"lathe/lower/plan"
 )
 
-// TestRefuseNorms: group_norm is not quantized as its parts, which would each round.
-func TestRefuseNorms(t *testing.T) {
+// TestRefuseSums: the error of an operation without an integer form says where the model may end.
+func TestRefuseSums(t *testing.T) {
 	b := lowertest.New(t, 1)
-	group := &norm.GroupNormAttrs{Groups: 2, Eps: 1e-5}
-	g := b.Done(b.Add(norm.GroupNorm, "n", group, b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))))
+	g := b.Done(b.Add(whole.CumSum, "n", &whole.CumSumAttrs{Axis: 1}, b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))))
 	_, _, err := Run(t.Context(), g, plan.Default(), Calibration{}, Options{})
-	want := `group_norm (node "n") has no integer form in this version` + "\n  note: the operations that it consists of " +
-		"would each round, and lose small values\n  hint: end the model at what stands in front: --outputs r, " +
-		"or stay in float"
+	want := `cumsum (node "n") has no integer form in this version` + "\n  hint: end the model at what stands in front: " +
+		"--outputs r, or stay in float"
 	if diag.CodeOf(err) != "L0410" || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
@@ -44,7 +42,7 @@ func TestRefuseMany(t *testing.T) {
 	b := lowertest.New(t, 1)
 	y := b.Input("x", 1, 4)
 	for i := range 20 {
-		y = b.Add(norm.GroupNorm, fmt.Sprintf("n%d", i), &norm.GroupNormAttrs{Groups: 2, Eps: 1e-5}, y)
+		y = b.Add(whole.CumSum, fmt.Sprintf("n%d", i), &whole.CumSumAttrs{Axis: 1}, y)
 	}
 	_, _, err := Run(t.Context(), b.Done(y), plan.Default(), Calibration{}, Options{})
 	if text := fmt.Sprint(err); strings.Count(text, "L0410") != 1 ||
@@ -75,9 +73,9 @@ func TestQuantizeErrors(t *testing.T) {
 		build             func(b *lowertest.Builder, x *ir.Node) *ir.Node
 		plan, codes, part string
 	}{
-		{"norms of groups", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			a := norm.GroupNormAttrs{Groups: 2}
-			return b.Add(norm.GroupNorm, "s2", &a, b.Add(norm.GroupNorm, "s1", &a, x))
+		{"running sums", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			a := whole.CumSumAttrs{Axis: 1}
+			return b.Add(whole.CumSum, "s2", &a, b.Add(whole.CumSum, "s1", &a, x))
 		}, "", "L0410 L0410", `hint: leave "s1", "s2" out of the model, or stay in float: run and emit-cuda do`},
 		{"attention", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			y := b.Add(move.Reshape, "heads", &move.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)

@@ -99,3 +99,20 @@ func TestNormOfValues(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestGroupNorm: norms of groups, and of channels alone, keep what those of rows keep.
+func TestGroupNorm(t *testing.T) {
+	for _, groups := range []int{1, 2, 4} {
+		b := lowertest.New(t, uint64(groups))
+		x := b.Conv("conv", b.Input("x", 1, 2, 6, 6), 4, 3, 1, 0, 1, true)
+		y := b.Add(norm.GroupNorm, "n", &norm.GroupNormAttrs{Groups: groups, Eps: 1e-5}, x, b.Random(1, 4), b.Random(1, 4))
+		g := b.Done(y)
+		q, r := mustQuantize(t, g, "", samples(g, -1, 1, 20))
+		if got := r.Outputs[0].SQNR; got < 30 {
+			t.Errorf("%d groups: %.1f dB", groups, got)
+		}
+		if n := q.Find("n"); n == nil || n.Op == norm.GroupNorm {
+			t.Errorf("%d groups: the norm stays whole", groups)
+		}
+	}
+}
