@@ -95,10 +95,10 @@ func (h Half) Value(bits uint16) float32 {
 	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
 }
 
-// Bits are those of x, rounded to nearest even; a NaN has all bits of its fraction.
+// Bits are those of x, rounded to nearest even; a NaN is the quiet one that XLA, PyTorch and NumPy write, 7fc0 or 7e00.
 func (h Half) Bits(x float32) uint16 {
 	if x != x {
-		return 1<<15 - 1
+		return 1<<15 - 1<<(h.frac-1)
 	}
 	x = h.Round(x)
 	b := math.Float32bits(x)

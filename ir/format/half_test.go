@@ -17,6 +17,9 @@ func TestHalf(t *testing.T) {
 		if back, err := Parse(h.String()); err != nil || back != f || !IsFloat(f) {
 			t.Errorf("%s: read as %v, %v", h, back, err)
 		}
+		if got, want := h.Bits(float32(math.NaN())), map[Format]uint16{BF16: 0x7fc0, F16: 0x7e00}[f]; got != want {
+			t.Errorf("%s: NaN is written %#x, others write %#x", h, got, want)
+		}
 		for code := range int64(1 << 16) {
 			v := h.Value(uint16(code))
 			if v != v {
