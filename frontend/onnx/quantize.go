@@ -36,6 +36,7 @@ func quantTable() []opSpec {
 		{microsoft + "QLinearGlobalAveragePool", "channels_last", 4, 5, convertQLinearPool(convertGlobalAvg), false},
 		{microsoft + "QLinearSoftmax", "axis opset", 5, 5, convertQLinearSoftmax, false},
 		{microsoft + "QLinearConcat", "axis", 5, many, convertQLinearConcat, false},
+		{microsoft + "MatMulNBits", "K N bits block_size accuracy_level", 3, 6, convertMatMulNBits, false},
 		{qonnx + "Quant", "signed narrow rounding_mode", 4, 4, convertQonnxQuant, false},
 		{qonnx + "IntQuant", "signed narrow rounding_mode", 4, 4, convertQonnxQuant, false},
 		{qonnx + "BipolarQuant", "", 2, 2, convertBipolarQuant, false},
@@ -55,7 +56,6 @@ func quantRefusals() []refusal {
 		{microsoft + "DynamicQuantizeMatMul", "takes its scale from the data of each sample", static},
 		{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization: scales come from the data of each sample",
 			static},
-		{microsoft + "MatMulNBits", "has weights in blocks with a scale each, along the input", static},
 		{qonnx + "FloatQuant", "asks for small floats, which no operation computes in", static},
 		{qonnx + "MultiThreshold", "counts thresholds, which has no operation here", static},
 	}
