@@ -52,6 +52,8 @@ var Orders = []pass.Order{
 	pass.First("functions_to_tables", "divide_to_multiply", "a quotient within a function is part of its table"),
 	pass.First("recognize_norms", "divide_to_multiply", "norms, softmax and functions divide"),
 	pass.First("divide_to_multiply", "constant_to_scale", "a product with a constant is a scale"),
+	pass.First("selections_to_tables", "choices_to_sums", "what is one table needs no products"),
+	pass.First("choices_to_sums", "refuse_whole", "choices have no hardware"),
 	pass.First("constant_to_scale", "absorb_scale",
 		"a bias that is an addition of its own becomes the bias of the linear"),
 	pass.First("expand", "absorb_scale", "scale is the one form that is absorbed"),

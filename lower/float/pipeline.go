@@ -33,6 +33,8 @@ var Admission = pass.Pipeline[*State]{
 			}
 			return recognize.Formulas(g)
 		}),
+	pass.New("choices_to_sums", "choices by constant conditions become sums of products with 0 and 1", pass.Lossy,
+		rounding, only(simplify.Choices)),
 	pass.New("refuse_values", "names all weights and factors that depend on inputs", pass.Annotate, 0, only(refuseValues)),
 	pass.New("refuse_whole", "names all operations without hardware, where whole numbers are computed with",
 		pass.Annotate, 0, only(refuseWhole)),
