@@ -11,33 +11,34 @@ import (
 	"lathe/lower/schedule/balance"
 )
 
-// area is the search of the least area at the rate of the plan. If no design at the rate is within the budget, the
-// fastest that is goes into the error.
+// area is the search of the least area at the rate of the plan. Where it finds none, it searches the fastest design
+// within the budget: that is taken if it reaches the rate, and else goes into the error, so that a rate which an error
+// names is one that is reached.
 type area struct {
 	*balancer
 	limit, least int // the cycles a sample may take, and the least that some choice has
 	inner        search
-	refused      *diag.Error // what lacks the hint for which inner searches; nil: nothing
+	refused      *diag.Error // what lacks the rate that is reached, for which inner searches; nil: nothing
 }
 
 func (b *balancer) area() *area {
 	s := &area{balancer: b, limit: b.limit()}
 	s.least, _ = balance.Fastest(b.table.Layers)
+	if s.limit < s.least {
+		s.refused = s.unreachable()
+		s.inner = b.speed()
+	} else {
+		s.inner = s.hurry(s.limit, s.least)
+	}
 	return s
 }
 
 func (s *area) next(last *outcome) (point, error) {
-	if s.limit < s.least {
-		return point{}, s.unreachable()
-	}
-	if s.inner == nil {
-		s.inner = s.hurry(s.limit, s.least)
-	}
 	for ; ; last = nil {
 		p, err := s.inner.next(last)
 		switch {
 		case s.refused != nil && (err != nil || p.found != nil):
-			return point{}, s.hinted(p.found)
+			return s.fastest(p)
 		case err != nil || p.found == nil:
 			return p, err
 		}
@@ -51,7 +52,8 @@ func (s *area) next(last *outcome) (point, error) {
 			clear(s.done)
 			s.inner = s.hurry(s.limit, s.least)
 		case slow:
-			return point{}, s.heldUp(p.found)
+			s.refused = s.heldUp(p.found)
+			s.inner = s.speed()
 		default:
 			return point{found: p.found, proof: s.proof(p.found.report.II())}, nil
 		}
@@ -59,41 +61,41 @@ func (s *area) next(last *outcome) (point, error) {
 }
 
 // unreachable is the error of a rate that no folding reaches.
-func (s *area) unreachable() error {
-	fps, least, slow := s.plan.Fold.FPS, s.least, 0
-	_, slow = balance.Fastest(s.table.Layers)
+func (s *area) unreachable() *diag.Error {
+	_, slow := balance.Fastest(s.table.Layers)
 	n, room := s.table.Nodes[slow], fmt.Sprintf("leaves %s per sample", diag.Cycles(s.limit))
 	if s.limit == 0 {
 		room = "needs more than one sample per cycle"
 	}
-	e := n.Errorf(diag.UnreachableRate, "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(fps), room,
-		s.plan.Target.ClockMHz, n.Op.Name, n.Name, diag.Cycles(least))
+	e := n.Errorf(diag.UnreachableRate, "fps = %s %s at %g MHz; %s (%q) takes at least %s", plan.TOML(s.plan.Fold.FPS),
+		room, s.plan.Target.ClockMHz, n.Op.Name, n.Name, diag.Cycles(s.least))
 	if n.HW.Weights == "stream" {
 		e = e.WithNote("its weights come through %s, %d bits a cycle", memoryPort, n.HW.Port)
 	}
-	return e.WithNote("that is with %s", s.lanes(slow, least)).WithNote("set by %s", s.plan.Fold.From).
-		WithHint("ask for at most fps = %s", floorRate(s.rate(float64(least))))
+	return e.WithNote("that is with %s", s.lanes(slow, s.least)).WithNote("set by %s", s.plan.Fold.From)
 }
 
-// hinted is the error of a rate beyond the budget, with what the budget allows, nil for nothing.
-func (s *area) hinted(fastest *outcome) error {
-	if fastest == nil {
-		return s.refused.WithHint("no folding meets this budget at any rate: %s", s.less())
+// fastest takes the fastest design within the budget, that of p, if it reaches the rate; else it is in the hint.
+func (s *area) fastest(p point) (point, error) {
+	if p.found == nil {
+		return point{}, s.refused.WithHint("no folding meets this budget at any rate: %s", s.less())
 	}
-	ii := fastest.report.Interval()
-	return s.refused.WithHint("the budget allows %s cycles a sample: fps = %s", plan.TOML(ii), floorRate(s.rate(ii)))
+	ii := p.found.report.Interval()
+	if s.rate(ii)*(1+1e-12) >= s.plan.Fold.FPS { // which may leave a part of a cycle more than the limit
+		return point{found: p.found, proof: "no smaller folding was found at this rate within the budget"}, nil
+	}
+	hint := fmt.Sprintf("ask for at most fps = %s, which takes %s cycles a sample", floorRate(s.rate(ii)), plan.TOML(ii))
+	if p.found.bottleneck(p.found.report.II()) == memoryPort {
+		hint += `; or raise axi_bits of [memory], or say weights = "hold" for some layers`
+	}
+	return point{}, s.refused.WithHint("%s", hint)
 }
 
 // heldUp is the error of a design whose streams hold each other up beyond the limit.
-func (s *area) heldUp(o *outcome) error {
-	hint := "give lanes to that node by a [[fold.rule]], or ask for a lower rate"
-	slow := o.bottleneck(o.report.II())
-	if slow == memoryPort {
-		hint = `raise axi_bits of [memory], say weights = "hold" for some layers, or ask for a lower rate`
-	}
+func (s *area) heldUp(o *outcome) *diag.Error {
 	return diag.New(diag.UnreachableRate, s.graph.Name,
 		"fps = %s leaves %s per sample; the design found takes %s, at %q", plan.TOML(s.plan.Fold.FPS),
-		diag.Cycles(s.limit), plan.TOML(o.report.Interval()), slow).WithHint("%s", hint)
+		diag.Cycles(s.limit), plan.TOML(o.report.Interval()), o.bottleneck(o.report.II()))
 }
 
 // proof says why a design of so many cycles is no smaller.

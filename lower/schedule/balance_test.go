@@ -164,7 +164,7 @@ func TestBalanceErrors(t *testing.T) {
 	_, _, err := balanced(t, "fps = 1e9")
 	wantError(t, err, "L0455", "needs more than one sample per cycle", "ask for at most fps = ")
 	_, _, err = balanced(t, "fps = 1e6\nmax_dsp = 3")
-	wantError(t, err, "L0456", "DSP more than max_dsp = 3", "the budget allows")
+	wantError(t, err, "L0456", "DSP more than max_dsp = 3", "ask for at most fps = ")
 	_, _, err = balanced(t, "fps = 1e6\nmax_lut = 10")
 	wantError(t, err, "L0456", "LUT more than max_lut = 10", "at any rate")
 	_, _, err = balanced(t, "fps = 1e6\nmax_ff = 10")
@@ -206,7 +206,7 @@ func TestBalancePixelACycle(t *testing.T) {
 		}
 		const small = "xc7a35tcpg236-1"
 		_, err := run(small, 3900000, "")
-		wantError(t, err, "L0456", "DSP more than "+small+" has", "the budget allows", "fps = ")
+		wantError(t, err, "L0456", "DSP more than "+small+" has", "ask for at most fps = ", "fps = ")
 		slower, err := run(small, fitting(t, err), "")
 		if err != nil {
 			t.Errorf("%s: the rate of the hint: %v", c.dir, err)

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !long
+
+package schedule
+
+const hintedNets = 8
