@@ -55,7 +55,7 @@ type Auto struct {
 	Separate bool `json:"separate"`
 	// Candidates are the plans that were measured: those of the search by predicted loss, then the uniform ones.
 	Candidates []Candidate `json:"candidates"`
-	// Best is the candidate that takes the smallest share of the part among those that meet the goal; -1: none does.
+	// Best is the candidate that takes the least hardware among those that meet the goal and fit the part; -1: none does.
 	Best int `json:"best"`
 }
 
@@ -67,16 +67,23 @@ type Candidate struct {
 	Formats []string `json:"formats"`
 	Uniform bool     `json:"uniform,omitempty"`
 	Point
-	// Share is the sum of its shares of the LUTs, DSPs and block RAMs of the part, Met whether it meets the goal.
-	Share float64 `json:"share"`
-	Met   bool    `json:"met"`
-	Front bool    `json:"front"`
+	// Share is the largest of its shares of the LUTs, flip-flops, DSPs and block RAMs of the part, and ShareOf whose that
+	// is; beyond 1 it does not fit. Met says whether it meets the goal.
+	Share   float64 `json:"share"`
+	ShareOf string  `json:"share_of,omitempty"`
+	Met     bool    `json:"met"`
+	Front   bool    `json:"front"`
 	// Held is what it keeps of the samples that the search did not see, for plans of the front, uniform ones and the best.
 	Held *Point `json:"held_out,omitempty"`
 	// Text is the plan, with all formats that calibration chose.
 	Text string `json:"-"`
 	plan *plan.Plan
+	// takes is how much hardware it takes, in one number to compare: see Study.takes.
+	takes float64
 }
+
+// fits says that the part has what it takes.
+func (c *Candidate) fits() bool { return c.Cost == nil || c.Share <= 1 }
 
 // pick is a choice for one layer: the formats of its weights, "" where it has none, and of its values.
 type pick struct{ weight, data string }
@@ -142,7 +149,7 @@ func (t *Study) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
 	return nil
 }
 
-// name puts the mixed plans in the order of their shares of the part, in front of the uniform ones, and numbers them.
+// name puts the mixed plans in the order of what they take of the part, in front of the uniform ones, and numbers them.
 func (a *Auto) name() {
 	slices.SortStableFunc(a.Candidates, func(x, y Candidate) int {
 		switch {
@@ -151,7 +158,7 @@ func (a *Auto) name() {
 		case x.Uniform:
 			return 0
 		}
-		return cmp.Or(cmp.Compare(x.Share, y.Share), slices.Compare(x.Formats, y.Formats))
+		return cmp.Or(cmp.Compare(x.takes, y.takes), slices.Compare(x.Formats, y.Formats))
 	})
 	for i := range a.Candidates {
 		if c := &a.Candidates[i]; !c.Uniform {
@@ -169,13 +176,13 @@ func (a *Auto) judge() {
 	for i, on := range front(points) {
 		c := &a.Candidates[i]
 		c.Front = on
-		if c.Met && (a.Best < 0 || c.Share < a.Candidates[a.Best].Share) {
+		if c.Met && c.fits() && (a.Best < 0 || c.takes < a.Candidates[a.Best].takes) {
 			a.Best = i
 		}
 	}
 }
 
-// predicted is the share of the part that some choice takes, without running it; infinite where it is refused.
+// predicted is what some choice takes of the part, without running it; infinite where it is refused.
 func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 	asked, err := t.assigned(picks)
 	if err != nil {
@@ -194,7 +201,7 @@ func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 	if err != nil {
 		return math.Inf(1), ctx.Err()
 	}
-	return t.share(&Point{Size: sizeOf(q), Cost: costOf(schedule)}), nil
+	return t.takes(&Point{Size: sizeOf(q), Cost: costOf(schedule)}), nil
 }
 
 // assigned is the user's plan with the chosen formats for each layer.
@@ -206,17 +213,36 @@ func (t *Study) assigned(picks []pick) (*plan.Plan, error) {
 	return t.Plan.Assigned("auto", list)
 }
 
-// share is the sum of the shares of a part; without predictions the megabits of constants take its place.
-func (t *Study) share(p *Point) float64 {
+// takes is how much of a part a point takes, in one number: the sum of the shares of LUTs, DSPs and block RAMs; without
+// predictions the megabits of constants.
+func (t *Study) takes(p *Point) float64 {
 	if p.Cost == nil {
 		return float64(p.ModelBits) / (1 << 20)
 	}
-	return shareOf(p.Cost, &t.Plan.Target.FPGA)
+	total := 0.0
+	for _, s := range sharesOf(p.Cost, &t.Plan.Target.FPGA) {
+		if s.of != "FF" { // which a part has plenty of
+			total += s.part
+		}
+	}
+	return total
 }
 
-func shareOf(c *Cost, part *target.Device) float64 {
-	return float64(c.LUT)/float64(max(1, part.LUT)) + float64(c.DSP)/float64(max(1, part.DSP)) +
-		c.BRAM/part.RAM36()
+// share is a part of what a device has of one kind.
+type share struct {
+	of   string
+	part float64
+}
+
+func sharesOf(c *Cost, part *target.Device) []share {
+	of := func(has int, most int) float64 { return float64(has) / float64(max(1, most)) }
+	return []share{{"LUT", of(c.LUT, part.LUT)}, {"FF", of(c.FF, part.FF)}, {"DSP", of(c.DSP, part.DSP)},
+		{"BRAM", c.BRAM / part.RAM36()}}
+}
+
+// largest is the share of the part that is largest.
+func (t *Study) largest(c *Cost) share {
+	return slices.MaxFunc(sharesOf(c, &t.Plan.Target.FPGA), func(x, y share) int { return cmp.Compare(x.part, y.part) })
 }
 
 // candidate measures a plan and adds it, with its text.
@@ -232,7 +258,11 @@ func (t *Study) candidate(ctx context.Context, a *Auto, c Candidate, plan *plan.
 			return err
 		}
 		c.Cost, c.Text = costOf(schedule), lower.PlanText(plan, t.On.Model, q.Graph, q.Report, schedule)
-		c.Share, c.Met = t.share(&c.Point), a.Goal.met(point)
+		c.takes, c.Met = t.takes(&c.Point), a.Goal.met(point)
+		if c.Cost != nil {
+			most := t.largest(c.Cost)
+			c.Share, c.ShareOf = most.part, most.of
+		}
 	}
 	a.Candidates = append(a.Candidates, c)
 	return nil

@@ -34,7 +34,10 @@ func (a *Auto) Table(all bool) [][]string {
 		if i == a.Best {
 			goal = "best"
 		}
-		tail := []string{fmt.Sprintf("%.3f %%", 100*c.Share), goal, mark(c.Front, "*"), strings.Join(c.Formats, " ")}
+		if !c.fits() {
+			goal = "too large"
+		}
+		tail := []string{c.shareText(), goal, mark(c.Front, "*"), strings.Join(c.Formats, " ")}
 		rows = append(rows, slices.Concat([]string{c.Name}, c.cells(), a.heldCells(c), tail))
 	}
 	return rows
@@ -64,14 +67,21 @@ func (a *Auto) heldCells(c *Candidate) []string {
 	return []string{fmt.Sprintf("%.1f", c.Held.quality())}
 }
 
-// Verdict says what the best plan is and takes, and how much less that is than what the smallest uniform one takes that
-// meets the goal too.
+// shareText is the largest share of the part, with whose it is.
+func (c *Candidate) shareText() string {
+	if c.Cost == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3f %% %s", 100*c.Share, c.ShareOf)
+}
+
+// Verdict says what the best plan is and takes, and what the smallest uniform one takes that meets the goal too.
 func (a *Auto) Verdict() string {
 	best := &a.Candidates[a.Best]
-	text := fmt.Sprintf("best: %s, the smallest share of %s that keeps %s%s", best.Name, a.Part, a.Goal, best.hardware())
+	text := fmt.Sprintf("best: %s, the least hardware that keeps %s%s", best.Name, a.Goal, best.hardware(a.Part))
 	var uniform *Candidate
 	for i := range a.Candidates {
-		if c := &a.Candidates[i]; c.Uniform && c.Met && (uniform == nil || c.Share < uniform.Share) {
+		if c := &a.Candidates[i]; c.Uniform && c.Met && (uniform == nil || c.takes < uniform.takes) {
 			uniform = c
 		}
 	}
@@ -81,16 +91,34 @@ func (a *Auto) Verdict() string {
 	if uniform == best || best.Uniform {
 		return text
 	}
-	return text + fmt.Sprintf("\nthat is %.1f %% less than with %s for all, the smallest uniform plan that keeps it%s",
-		100*(1-best.Share/uniform.Share), uniform.Name, uniform.hardware())
+	return text + fmt.Sprintf("\n%s for all is the smallest uniform plan that keeps it%s", uniform.Name,
+		uniform.hardware(a.Part))
 }
 
-// hardware are LUTs and DSPs in words; "" where they are not known.
-func (c *Candidate) hardware() string {
+// hardware are LUTs and DSPs in words, and the largest share of the part; "" where they are not known.
+func (c *Candidate) hardware(part string) string {
 	if c.Cost == nil {
 		return ""
 	}
-	return fmt.Sprintf(": %d LUT, %d DSP", c.Cost.LUT, c.Cost.DSP)
+	text := fmt.Sprintf(": %d LUT, %d DSP, %.1f %% of the %ss of %s", c.Cost.LUT, c.Cost.DSP, 100*c.Share, c.ShareOf, part)
+	if !c.fits() {
+		text += ", so it does not fit"
+	}
+	return text
+}
+
+// TooLarge is the smallest candidate that meets the goal and does not fit the part, in words; "" where there is none.
+func (a *Auto) TooLarge() string {
+	var least *Candidate
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; c.Met && !c.fits() && (least == nil || c.takes < least.takes) {
+			least = c
+		}
+	}
+	if least == nil {
+		return ""
+	}
+	return least.Name + least.hardware(a.Part)
 }
 
 // Plots are quality against the share of the part, LUTs, DSPs and block RAMs, of the mixed and of the uniform plans,
@@ -147,8 +175,8 @@ func (a *Auto) Page(version string, facts []string) *report.Measurements {
 		"costs; a knapsack over budgets proposed the mixed plans, and every row here was measured as a whole: accuracy and "+
 		"SQNR by the reference engine, LUT, FF, DSP and block RAM as the headers of the modules predict them for %s.",
 		a.Goal, a.Part), "Formats: those of " + strings.Join(a.Layers, ", ") + ". A star marks plans that no other one " +
-		"beats in quality, LUT, DSP and block RAM. Best: the smallest sum of the shares of LUTs, DSPs and block RAMs of " +
-		"the part."}
+		"beats in quality, LUT, DSP and block RAM. Best: of what fits, the smallest sum of the shares of LUTs, DSPs " +
+		"and block RAMs of the part; the column has the largest share."}
 	return &report.Measurements{Title: "A plan for " + a.Model, Version: version, Lead: facts, Sections: []report.Section{
 		{Title: "Candidates", Text: text, Plots: a.Plots(), Table: a.Table(true)}}}
 }

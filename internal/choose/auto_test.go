@@ -99,8 +99,8 @@ func TestAuto(t *testing.T) {
 	}
 	best := a.Candidates[a.Best]
 	for _, c := range a.Candidates {
-		if c.Met != (*c.Accuracy >= goal) || c.Met && c.Share < best.Share {
-			t.Errorf("%s: accuracy %g, share %g, met %v", c.Name, *c.Accuracy, c.Share, c.Met)
+		if c.Met != (*c.Accuracy >= goal) || c.Met && c.takes < best.takes {
+			t.Errorf("%s: accuracy %g, share %g, met %v", c.Name, *c.Accuracy, c.takes, c.Met)
 		}
 	}
 	if best.Uniform || *best.Accuracy < goal {
@@ -156,7 +156,7 @@ func TestSeparate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if one.Best < 0 || two.Best < 0 || two.Candidates[two.Best].Share > one.Candidates[one.Best].Share {
+	if one.Best < 0 || two.Best < 0 || two.Candidates[two.Best].takes > one.Candidates[one.Best].takes {
 		t.Errorf("best %d and %d of %+v", one.Best, two.Best, two.Candidates)
 	}
 	apart := func(c Candidate) bool { return strings.Contains(strings.Join(c.Formats, " "), "/") }
@@ -195,5 +195,24 @@ func TestGoal(t *testing.T) {
 		if n := a.Nearest(); n == nil || n.Accuracy != nil || *n.SQNR < 15 {
 			t.Errorf("nearest %+v", n)
 		}
+	}
+}
+
+// TestTooLarge: what does not fit the part is never the best, however small its sum of shares, and the largest share is
+// named.
+func TestTooLarge(t *testing.T) {
+	a := &Auto{Part: "chip", Goal: Goal{Accuracy: new(float64)}, Best: -1, Candidates: []Candidate{
+		{Name: "dsp", Point: Point{Cost: &Cost{LUT: 10, DSP: 120}}, Share: 4. / 3, ShareOf: "DSP", Met: true, takes: 1.34},
+		{Name: "lut", Point: Point{Cost: &Cost{LUT: 900, DSP: 60}}, Share: 0.9, ShareOf: "LUT", Met: true, takes: 1.57},
+		{Name: "bad", Point: Point{Cost: &Cost{LUT: 1}}, Share: 0.1, ShareOf: "LUT", takes: 0.1}}}
+	if a.judge(); a.Best != 1 {
+		t.Errorf("best is %d", a.Best)
+	}
+	if got, want := a.Verdict(), "lut, the least hardware that keeps"; !strings.Contains(got, want) ||
+		!strings.Contains(got, "90.0 % of the LUTs of chip") {
+		t.Errorf("%q", got)
+	}
+	if got := a.TooLarge(); got != "dsp: 10 LUT, 120 DSP, 133.3 % of the DSPs of chip, so it does not fit" {
+		t.Errorf("%q", got)
 	}
 }

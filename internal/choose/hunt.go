@@ -247,8 +247,8 @@ func (h *hunt) best() []int {
 	cheapest := math.Inf(1)
 	mixed := h.auto.mixed()
 	for i, c := range mixed {
-		if c.Met && c.Share < cheapest {
-			best, cheapest = h.tried[i], c.Share
+		if c.Met && c.takes < cheapest {
+			best, cheapest = h.tried[i], c.takes
 		}
 	}
 	return best
@@ -297,17 +297,17 @@ func (h *hunt) next(choices [][]int, turn int) []int {
 	mixed := h.auto.mixed()
 	for i := range h.auto.Candidates {
 		if c := &h.auto.Candidates[i]; c.Met {
-			cheapest = min(cheapest, c.Share)
+			cheapest = min(cheapest, c.takes)
 		}
 	}
 	for i, c := range mixed {
 		if c.Refused == "" {
-			floor = min(floor, c.Share)
+			floor = min(floor, c.takes)
 		}
 		if _, loss := h.predict(h.tried[i]); c.Met {
 			allowed = max(allowed, loss)
-		} else if c.Refused == "" && c.Share < cheapest {
-			failing = max(failing, c.Share)
+		} else if c.Refused == "" && c.takes < cheapest {
+			failing = max(failing, c.takes)
 		}
 	}
 	least := func(_, loss float64) float64 { return loss }

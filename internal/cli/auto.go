@@ -31,7 +31,7 @@ func (a *App) auto() *cobra.Command {
 	c := &cobra.Command{Use: "auto MODEL --inputs X.npz -o DIR", Short: "search the cheapest formats that are good enough",
 		Long: "Measures what each layer loses in each format and what that saves in hardware, lets a knapsack over\n" +
 			"budgets propose mixed plans, measures those as a whole, and prints the front: accuracy against LUT, DSP\n" +
-			"and block RAM. The folder gets each plan of the front, and best.toml: the smallest share of the part that\n" +
+			"and block RAM. The folder gets each plan of the front, and best.toml: the least hardware that\n" +
 			"keeps the accuracy. Without labels, --sqnr says what the outputs must keep. Exit status 1 if no plan does.",
 		Example: "  lathe auto model.onnx --inputs x.npz --labels y.npy --accuracy -0.5 --part xc7a35t -o plans",
 		Args:    exactly("MODEL")}
@@ -126,6 +126,11 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 // unmet says what comes nearest to a goal that no plan meets.
 func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 	e := diag.New(diag.NoChoiceKeeps, model, "none of %d plans keeps %s", len(r.Candidates), r.Goal)
+	if large := r.TooLarge(); large != "" {
+		return diag.New(diag.NoChoiceKeeps, model, "none of %d plans keeps %s and fits the part", len(r.Candidates), r.Goal).
+			WithNote("the smallest is %s", large).
+			WithHint("take a larger --part, or fewer products at once: --fps with a lower rate")
+	}
 	if n := r.Nearest(); n != nil {
 		kept := choose.Goal{SQNR: n.SQNR}
 		if r.Goal.Accuracy != nil {

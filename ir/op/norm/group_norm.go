@@ -24,7 +24,7 @@ type GroupNormAttrs struct {
 // instance normalization.
 var GroupNorm = composite.New(ir.Op{
 	Name: "group_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over groups of channels",
-	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3},
+	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true},
 	Infer: groupNormInfer, Expand: groupNormExpand,
 	Legal: column.NoInteger, Gen: genGroupNorm,
 })
