@@ -3,13 +3,16 @@
 package schedule
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"lathe/frontend/recurrent"
 	"lathe/ir"
 	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
+	"lathe/lower/quantize"
 )
 
 // TestPack asks all layers to pack: those that can do, the others say why not.
@@ -98,4 +101,36 @@ func unitOf(t *testing.T, n *ir.Node) []string {
 		list = append(list, p.Name+"="+p.Value)
 	}
 	return list
+}
+
+// TestNoDSPRecurrent: units with a state, and the products and functions of networks that are unrolled over time, obey
+// dsp = "none" as layers do.
+func TestNoDSPRecurrent(t *testing.T) {
+	var nets []*ir.Graph
+	for seed := range uint64(3) {
+		kind := []recurrent.Kind{recurrent.LSTM, recurrent.GRU, recurrent.RNN}[seed%3]
+		nets = append(nets, lowertest.Recurrent(t, seed, kind))
+	}
+	for _, dir := range []string{"digits-gru", "digits-lstm"} {
+		nets = append(nets, lowertest.Load(t, dir, "model.onnx").Graph)
+	}
+	for i, g := range nets {
+		for _, c := range []struct {
+			keys string
+			none bool
+		}{{"dsp = \"one\"", false}, {"dsp = \"none\"", true}, {"dsp = \"none\"\n[quantize]\ndata = \"fixed(16)\"", true}} {
+			p := lowertest.Plan(t, "[fold]\n"+c.keys)
+			q, _, err := quantize.Run(context.Background(), g, p, quantize.Calibration{}, quantize.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, r, err := Run(context.Background(), q, p, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Cost().DSP; (got == 0) != c.none {
+				t.Errorf("case %d, %s: %d DSPs", i, c.keys, got)
+			}
+		}
+	}
 }

@@ -13,6 +13,7 @@
 //               BEATS             beats of a frame
 //               IMAGE, IMAGE_SUM  image: word i of 2^(D + 5), {c2, c1, f0} f0 in the low bits; one memory a lane
 //               ROM_STYLE         "auto", "block" or "distributed"
+//               MULT              "auto", "dsp" or "lut", see num_mul
 //   latency: 7   ii: BEATS   order: as it comes
 //   lut: 2
 //   ff: 6
@@ -36,7 +37,8 @@ module op_interp #(
     parameter integer BEATS      = 1,
     parameter         IMAGE      = "",
     parameter [31:0]  IMAGE_SUM  = 32'd0,
-    parameter         ROM_STYLE  = "block"
+    parameter         ROM_STYLE  = "block",
+    parameter         MULT       = "auto"
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -68,7 +70,7 @@ module op_interp #(
       op_interp_lane #(
           .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .F(F), .D(D), .FO(FO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND), .OVER(OVER), .EDGE(EDGE), .V_W(V_W), .C1_W(C1_W), .C2_W(C2_W), .IMAGE(IMAGE),
-          .IMAGE_SUM(IMAGE_SUM), .ROM_STYLE(ROM_STYLE)
+          .IMAGE_SUM(IMAGE_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT)
       ) u_lane (
           .clk(clk), .en(en), .in(in_data[i*IN_W+:IN_W]), .y(y[i*OUT_W+:OUT_W])
       );

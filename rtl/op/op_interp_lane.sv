@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_interp_lane: one lane of op_interp, up to the cast behind its last register.
-//   parameters  IN_W IN_SIGNED F D FO OUT_W OUT_SIGNED ROUND OVER EDGE V_W C1_W C2_W IMAGE IMAGE_SUM ROM_STYLE   as
-//               op_interp
+//   parameters  IN_W IN_SIGNED F D FO OUT_W OUT_SIGNED ROUND OVER EDGE V_W C1_W C2_W IMAGE IMAGE_SUM ROM_STYLE
+//               MULT   as op_interp
 //   latency: 6   ii: 1   order: as it comes
 //   lut: T_W + S_W - 3 + OUTSIDE * (2 * OUT_W + 4)
 //   ff: C1_W + T_W + S_W + OUTSIDE * (OUT_W + 1)
@@ -24,7 +24,8 @@ module op_interp_lane #(
     parameter integer C2_W       = 10,
     parameter         IMAGE      = "",
     parameter [31:0]  IMAGE_SUM  = 32'd0,
-    parameter         ROM_STYLE  = "block"
+    parameter         ROM_STYLE  = "block",
+    parameter         MULT       = "auto"
 ) (
     input  wire             clk,
     input  wire             en,
@@ -62,7 +63,7 @@ module op_interp_lane #(
   wire signed [C2_W+R-1:0] first;
   wire signed [C2_W-1:0] first_high = first[C2_W+R-1:R];
   always_ff @(posedge clk) if (en) c1 <= word[V_W+:C1_W];
-  num_mul #(.A_W(R), .A_SIGNED(0), .B_W(C2_W)) u_first (
+  num_mul #(.A_W(R), .A_SIGNED(0), .B_W(C2_W), .MULT(MULT)) u_first (
       .clk(clk), .en(en), .a(part), .b(word[V_W+C1_W+:C2_W]), .out(first)
   );
 
@@ -71,7 +72,9 @@ module op_interp_lane #(
   wire signed [T_W-1:0] second_high = second[T_W+R-1:R];
   always_ff @(posedge clk) if (en) slope <= T_W'(c1) + T_W'(first_high);
   num_delay #(.WIDTH(R), .DEPTH(2)) u_part_q (.clk(clk), .en(en), .in(part), .out(part_q));
-  num_mul #(.A_W(R), .A_SIGNED(0), .B_W(T_W)) u_second (.clk(clk), .en(en), .a(part_q), .b(slope), .out(second));
+  num_mul #(.A_W(R), .A_SIGNED(0), .B_W(T_W), .MULT(MULT)) u_second (
+      .clk(clk), .en(en), .a(part_q), .b(slope), .out(second)
+  );
 
   wire signed [V_W-1:0] f0;
   logic signed [S_W-1:0] sum;

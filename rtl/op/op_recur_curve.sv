@@ -6,6 +6,7 @@
 //               D, EDGE, V_W, C1_W, C2_W   of parabolas, see op_interp
 //               IMAGE, IMAGE_SUM  image: 2^IN_W results, or the words of op_interp
 //               ROM_STYLE         "auto", "block" or "distributed"
+//               MULT              of parabolas, see op_interp
 //   latency: SMOOTH ? 7 : 2   ii: 1   order: as it comes
 //   ff: SMOOTH ? OUT_W : 0
 //   parts: SMOOTH ? u_smooth : u_table
@@ -26,7 +27,8 @@ module op_recur_curve #(
     parameter integer C2_W       = 8,
     parameter         IMAGE      = "",
     parameter [31:0]  IMAGE_SUM  = 32'd0,
-    parameter         ROM_STYLE  = "auto"
+    parameter         ROM_STYLE  = "auto",
+    parameter         MULT       = "auto"
 ) (
     input  wire             clk,
     input  wire             en,
@@ -46,7 +48,7 @@ module op_recur_curve #(
       op_interp_lane #(
           .IN_W(IN_W), .IN_SIGNED(1), .F(IN_F), .D(D), .FO(OUT_F), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND), .OVER(OVER), .EDGE(EDGE), .V_W(V_W), .C1_W(C1_W), .C2_W(C2_W), .IMAGE(IMAGE),
-          .IMAGE_SUM(IMAGE_SUM), .ROM_STYLE(ROM_STYLE)
+          .IMAGE_SUM(IMAGE_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT)
       ) u_smooth (
           .clk(clk), .en(en), .in(x), .y(now)
       );

@@ -73,7 +73,7 @@ module op_recur_lstm #(
         op_recur_curve #(
             .SMOOTH(SMOOTH), .IN_W(GATE_W), .IN_F(GATE_F), .OUT_W(GATE_W), .OUT_F(TANH_F), .D(TANH_D), .EDGE(2),
             .V_W(TANH_V_W), .C1_W(TANH_C1_W), .C2_W(TANH_C2_W), .IMAGE(TANH), .IMAGE_SUM(TANH_SUM),
-            .ROM_STYLE(ROM_STYLE)
+            .ROM_STYLE(ROM_STYLE), .MULT(MULT)
         ) u_tanh (
             .clk(clk), .en(en), .x(gates[i*GATE_W+:GATE_W]), .y(made[i*GATE_W+:GATE_W])
         );
@@ -81,7 +81,7 @@ module op_recur_lstm #(
         op_recur_curve #(
             .SMOOTH(SMOOTH), .IN_W(GATE_W), .IN_F(GATE_F), .OUT_W(GATE_W), .OUT_F(GATE_W), .OUT_SIGNED(0),
             .D(SIGMOID_D), .EDGE(1), .V_W(SIGMOID_V_W), .C1_W(SIGMOID_C1_W), .C2_W(SIGMOID_C2_W), .IMAGE(SIGMOID),
-            .IMAGE_SUM(SIGMOID_SUM), .ROM_STYLE(ROM_STYLE)
+            .IMAGE_SUM(SIGMOID_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT)
         ) u_sigmoid (
             .clk(clk), .en(en), .x(gates[i*GATE_W+:GATE_W]), .y(made[i*GATE_W+:GATE_W])
         );
@@ -116,7 +116,8 @@ module op_recur_lstm #(
   always_ff @(posedge clk) if (en) seen_q <= seen_now;
   op_recur_curve #(
       .SMOOTH(SMOOTH), .IN_W(GATE_W), .IN_F(GATE_F), .OUT_W(GATE_W), .OUT_F(TANH_F), .D(TANH_D), .EDGE(2),
-      .V_W(TANH_V_W), .C1_W(TANH_C1_W), .C2_W(TANH_C2_W), .IMAGE(TANH), .IMAGE_SUM(TANH_SUM), .ROM_STYLE(ROM_STYLE)
+      .V_W(TANH_V_W), .C1_W(TANH_C1_W), .C2_W(TANH_C2_W), .IMAGE(TANH), .IMAGE_SUM(TANH_SUM),
+      .ROM_STYLE(ROM_STYLE), .MULT(MULT)
   ) u_squash (
       .clk(clk), .en(en), .x(seen_q), .y(seen)
   );

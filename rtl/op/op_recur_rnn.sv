@@ -5,8 +5,8 @@
 //               T_W, SUM_F        bits and fraction bits of the sum
 //               GATE_W, GATE_F    what tanh reads
 //               OUT_W, OUT_F, OUT_SIGNED, ROUND, OVER   the result, see num_requant
-//               SMOOTH, TANH, TANH_SUM, TANH_D, TANH_V_W, TANH_C1_W, TANH_C2_W, ROM_STYLE
-//                                 the function, see op_recur_curve
+//               SMOOTH, TANH, TANH_SUM, TANH_D, TANH_V_W, TANH_C1_W, TANH_C2_W, ROM_STYLE,
+//               MULT              the function, see op_recur_curve
 //   latency: RELU ? 1 : 1 + (SMOOTH ? 7 : 2)   ii: 1   order: as it comes
 //   lut: RELU ? T_W : 0
 //   ff: RELU ? T_W : GATE_W
@@ -30,7 +30,8 @@ module op_recur_rnn #(
     parameter integer TANH_V_W   = 16,
     parameter integer TANH_C1_W  = 12,
     parameter integer TANH_C2_W  = 8,
-    parameter         ROM_STYLE  = "auto"
+    parameter         ROM_STYLE  = "auto",
+    parameter         MULT       = "auto"
 ) (
     input  wire             clk,
     input  wire             en,
@@ -54,7 +55,7 @@ module op_recur_rnn #(
       op_recur_curve #(
           .SMOOTH(SMOOTH), .IN_W(GATE_W), .IN_F(GATE_F), .OUT_W(OUT_W), .OUT_F(OUT_F), .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND), .OVER(OVER), .D(TANH_D), .EDGE(2), .V_W(TANH_V_W), .C1_W(TANH_C1_W), .C2_W(TANH_C2_W),
-          .IMAGE(TANH), .IMAGE_SUM(TANH_SUM), .ROM_STYLE(ROM_STYLE)
+          .IMAGE(TANH), .IMAGE_SUM(TANH_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT)
       ) u_tanh (
           .clk(clk), .en(en), .x(seen), .y(y)
       );

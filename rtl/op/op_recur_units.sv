@@ -119,7 +119,8 @@ module op_recur_units #(
         op_recur_rnn #(
             .RELU(RELU), .T_W(T_W), .SUM_F(SUM_F), .GATE_W(GATE_W), .GATE_F(GATE_F), .OUT_W(OUT_W), .OUT_F(OUT_F),
             .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .SMOOTH(SMOOTH), .TANH(TANH), .TANH_SUM(TANH_SUM),
-            .TANH_D(TANH_D), .TANH_V_W(TANH_V_W), .TANH_C1_W(TANH_C1_W), .TANH_C2_W(TANH_C2_W), .ROM_STYLE(ROM_STYLE)
+            .TANH_D(TANH_D), .TANH_V_W(TANH_V_W), .TANH_C1_W(TANH_C1_W), .TANH_C2_W(TANH_C2_W),
+            .ROM_STYLE(ROM_STYLE), .MULT(MULT)
         ) u_rnn (
             .clk(clk), .en(en), .sum(sums[u*T_W+:T_W]), .y(y[u*OUT_W+:OUT_W])
         );

@@ -13,6 +13,9 @@ import (
 // sum, a rule that names n is wrong; a wish for all layers leaves n as it is, and says so.
 func (l *laner) multipliers(n *ir.Node, a wishes) {
 	if !n.Op.Traits.Weighted && n.Op.DSPCause == nil {
+		if a.dsp == "none" { // which products of values, functions and units with a state obey
+			n.HW.DSP = a.dsp
+		}
 		return
 	}
 	n.HW.DSP, n.HW.Part = a.dsp, l.plan.Part
