@@ -71,7 +71,11 @@ func (a *App) format() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(factsOf(g))
+		facts, err := factsOf(g)
+		if err != nil {
+			return err
+		}
+		return a.writeJSON(facts)
 	}
 	return a.withJSON(c)
 }

@@ -29,6 +29,8 @@ type graphFacts struct {
 	NoHardware []string `json:"no_hardware,omitempty"`
 	// Ends say where the hardware of a classifier ends, and what it leaves out.
 	Ends []string `json:"hardware_ends,omitempty"`
+	// ZeroWeights counts the weights of each layer that are zero.
+	ZeroWeights []zeros `json:"zero_weights,omitempty"`
 }
 
 // fileFacts is what the model file holds beside the graph.
@@ -155,10 +157,12 @@ func drawGraph(ctx context.Context, g *ir.Graph, path string, p *progress) error
 // show prints the view of a graph that the flags ask for, and all facts as JSON. lacking are nodes without hardware;
 // notes say what is left out of it; r is nil without --recognize.
 func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *float.Report) error {
-	facts := factsOf(g)
+	facts, err := factsOf(g)
+	if err != nil {
+		return err
+	}
 	facts.NoHardware, facts.Ends = lacking, notes
 	facts.Recognized = foundFacts(r)
-	var err error
 	switch {
 	case f.asText:
 		fmt.Fprint(a.Out, text.Print(g))
@@ -178,12 +182,15 @@ func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *floa
 		fmt.Fprintf(a.Out, "\n%s\n", text)
 	}
 	a.printTotals(facts)
+	a.printZeros(facts.ZeroWeights)
 	a.printFound(facts.Recognized, r)
 	return a.writeJSON(facts)
 }
 
-func factsOf(g *ir.Graph) graphFacts {
-	return graphFacts{Graph: survey.Of(g), File: factsOfFile(g.Origin), NoHardware: withoutHardware(g)}
+func factsOf(g *ir.Graph) (graphFacts, error) {
+	zeros, err := zeroWeights(g)
+	return graphFacts{Graph: survey.Of(g), File: factsOfFile(g.Origin), NoHardware: withoutHardware(g),
+		ZeroWeights: zeros}, err
 }
 
 func factsOfFile(o *ir.Origin) *fileFacts {
