@@ -52,12 +52,12 @@ func (c *Chart) SVG() []byte {
 			}
 		}
 		if !s.Loose {
-			d.add(`<polyline class="curve" style="stroke:var(--c%d)" points="%s"/>`, i%colours, strings.Join(line, " "))
+			d.add(`<polyline fill="none" stroke-width="2" stroke="%s" points="%s"/>`, colour(i), strings.Join(line, " "))
 		}
 		for _, p := range s.Points {
 			if x.fits(p.X) && y.fits(p.Y) {
-				d.add(`<circle cx="%.1f" cy="%.1f" r="3.5" style="fill:var(--c%d)"><title>%s</title></circle>`, x.at(p.X),
-					y.at(p.Y), i%colours, html.EscapeString(p.Label))
+				d.add(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s</title></circle>`, x.at(p.X),
+					y.at(p.Y), colour(i), html.EscapeString(p.Label))
 			}
 		}
 	}
@@ -96,8 +96,8 @@ func (b *Bars) SVG() []byte {
 				continue
 			}
 			from, to := y.at(max(v, 0)), y.at(min(v, 0))
-			d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:var(--c%d)"><title>%s</title></rect>`,
-				x+room*0.1+each*float64(k), from, max(each-1, 0.5), max(to-from, 0.5), k%colours,
+			d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"><title>%s</title></rect>`,
+				x+room*0.1+each*float64(k), from, max(each-1, 0.5), max(to-from, 0.5), colour(k),
 				html.EscapeString(strings.TrimSpace(fmt.Sprintf("%s %s: %.4g", g.Name, nameAt(b.Series, k), v))))
 		}
 		d.under(x+room/2, room, g.Name, i)
@@ -119,13 +119,13 @@ func (d *drawing) under(x, room float64, name string, i int) {
 		return
 	}
 	if float64(7*len(name)) <= room {
-		d.text(x, height-bottom+16, "middle", "tick", name)
+		d.text(x, height-bottom+16, "middle", soft, name)
 		return
 	}
 	if len(name) > 12 {
 		name = "…" + name[len(name)-11:]
 	}
-	d.add(`<text class="tick" transform="translate(%.1f %d) rotate(-35)" text-anchor="end">%s</text>`, x+4,
+	d.add(`<text fill="%s" transform="translate(%.1f %d) rotate(-35)" text-anchor="end">%s</text>`, soft, x+4,
 		height-bottom+14, html.EscapeString(name))
 }
 
@@ -156,13 +156,13 @@ func (s *Spans) SVG() []byte {
 		}
 		x := left + room*(float64(i)+0.5)
 		d.add(`<g><title>%d: %.4g to %.4g, mostly %.4g to %.4g</title>`, i, v.Low, v.High, v.From, v.To)
-		d.add(`<line class="whisker" style="stroke:var(--c1)" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x, y.at(v.Low), x,
+		d.add(`<line stroke="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, colour(1), x, y.at(v.Low), x,
 			y.at(v.High))
 		wide := max(1, min(room*0.7, 14))
-		d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:var(--c0)"/></g>`, x-wide/2, y.at(v.To), wide,
-			max(y.at(v.From)-y.at(v.To), 0.5))
+		d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/></g>`, x-wide/2, y.at(v.To), wide,
+			max(y.at(v.From)-y.at(v.To), 0.5), colour(0))
 		d.under(x, room, fmt.Sprint(i), i)
 	}
-	d.text(width-right, height-8, "end", "name", s.X)
+	d.text(width-right, height-8, "end", ink, s.X)
 	return d.end()
 }

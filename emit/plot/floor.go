@@ -5,7 +5,7 @@ package plot
 import (
 	"cmp"
 	"fmt"
-	"html"
+	"math"
 	"slices"
 )
 
@@ -52,21 +52,18 @@ func (f Floor) SVG() []byte {
 	size := min(float64(width-20)/float64(wide), 10)
 	rows := f.legendRows(used)
 	total := int(float64(high)*size) + 34 + 18*rows + 14
-	d := &drawing{}
-	d.add(`<svg class="plot" xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d">`,
-		width, total, width, total)
-	d.add("<title>%s</title>%s", html.EscapeString(f.Title), style)
-	d.text(10, 18, "start", "name", f.Title)
-	d.add(`<rect x="10" y="28" width="%.1f" height="%.1f" fill="none" style="stroke:var(--line)"/>`,
-		float64(wide)*size, float64(high)*size)
+	d := beginSized(f.Title, total)
+	d.text(10, 18, "start", ink, f.Title)
+	d.add(`<rect x="10" y="28" width="%.1f" height="%.1f" fill="none" stroke="%s"/>`,
+		float64(wide)*size, float64(high)*size, line)
 	for _, at := range order {
 		group, n := dominant(tiles[at])
 		opacity := 0.35 + 0.65*float64(n)/float64(most)
 		stroke := ""
 		if large[at] {
-			opacity, stroke = 1, ";stroke:var(--ink);stroke-width:0.7"
+			opacity, stroke = 1, fmt.Sprintf(` stroke="%s" stroke-width="0.7"`, ink)
 		}
-		d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:%s;fill-opacity:%.2f%s"/>`,
+		d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" fill-opacity="%.2f"%s/>`,
 			10+float64(at.x)*size, 28+float64(at.y)*size, size*0.92, size*0.92, hue(group), opacity, stroke)
 	}
 	f.legend(d, used, 28+float64(high)*size+18)
@@ -86,7 +83,16 @@ func dominant(groups map[int]int) (best, total int) {
 }
 
 // hue gives more groups than a chart has colours one each: the golden angle keeps neighbours apart.
-func hue(group int) string { return fmt.Sprintf("hsl(%d 62%% 48%%)", (215+group*137)%360) }
+func hue(group int) string { return hsl(float64((215+group*137)%360), 0.62, 0.48) }
+
+// hsl is a colour of the given hue in degrees, saturation and lightness, as CSS defines it.
+func hsl(hue, saturation, lightness float64) string {
+	part := func(n float64) int {
+		k := math.Mod(n+hue/30, 12)
+		return int(math.Round(255 * (lightness - saturation*min(lightness, 1-lightness)*max(-1, min(k-3, 9-k, 1)))))
+	}
+	return fmt.Sprintf("#%02x%02x%02x", part(0), part(8), part(4))
+}
 
 const legendColumns = 3
 
@@ -104,10 +110,10 @@ func (f Floor) legend(d *drawing, used map[int]int, y float64) {
 			continue
 		}
 		x, row := place()
-		d.add(`<rect x="%.1f" y="%.1f" width="10" height="10" style="fill:%s"/>`, x, row-9, hue(g))
-		d.text(x+15, row, "start", "name", fmt.Sprintf("%s (%d)", name, used[g]))
+		d.add(`<rect x="%.1f" y="%.1f" width="10" height="10" fill="%s"/>`, x, row-9, hue(g))
+		d.text(x+15, row, "start", ink, fmt.Sprintf("%s (%d)", name, used[g]))
 	}
 	x, row := place()
-	d.add(`<rect x="%.1f" y="%.1f" width="9" height="9" fill="none" style="stroke:var(--ink)"/>`, x, row-9)
-	d.text(x+15, row, "start", "tick", "multiplier or memory block")
+	d.add(`<rect x="%.1f" y="%.1f" width="9" height="9" fill="none" stroke="%s"/>`, x, row-9, ink)
+	d.text(x+15, row, "start", soft, "multiplier or memory block")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package plot draws small charts as SVG: curves, bars and ranges. A chart is a file by itself or stands in a page; it
-// needs nothing else, reads well on light and dark ground, and is the same bytes for the same data.
+// needs nothing else, reads well on any ground, and is the same bytes for the same data.
 package plot
 
 import (
@@ -21,23 +21,16 @@ const (
 	top, bottom   = 34, 52
 )
 
-// style colours a chart; the colours of a page do not matter to it.
-const style = `<style>
-.plot { --ink: #1c2430; --soft: #5c6878; --line: #dde2e9; --c0: #2f6fde; --c1: #c2410c; --c2: #15803d; --c3: #9333c8;
-  --c4: #0e7490; --c5: #a16207; --c6: #be185d; --c7: #4b5563; background: #ffffff; }
-@media (prefers-color-scheme: dark) {
-  .plot { --ink: #e4e8ee; --soft: #97a3b3; --line: #2c3542; --c0: #6ea0f7; --c1: #f59454; --c2: #4ac27d; --c3: #c58bf2;
-    --c4: #4cc3d9; --c5: #e0b04a; --c6: #f28bb8; --c7: #a5afbd; background: #1a2029; }
-}
-.plot text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: var(--soft); }
-.plot .name { fill: var(--ink); }
-.plot .grid { stroke: var(--line); stroke-width: 1; }
-.plot .curve { fill: none; stroke-width: 2; }
-.plot .whisker { stroke-width: 1; }
-</style>`
+// Colours are attributes of each element, so that programs which know little of CSS draw a chart, too.
+const (
+	ground, ink, soft, line = "#ffffff", "#1c2430", "#5c6878", "#dde2e9"
+	fonts                   = "system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif"
+)
 
-// colours is the number of colours, which series take in turn.
-const colours = 8
+var palette = [...]string{"#2f6fde", "#c2410c", "#15803d", "#9333c8", "#0e7490", "#a16207", "#be185d", "#4b5563"}
+
+// colour is that of a series; there are few, which series take in turn.
+func colour(i int) string { return palette[i%len(palette)] }
 
 // axis maps values of one direction to pixels.
 type axis struct {
@@ -99,10 +92,15 @@ func (a *axis) ticks() []float64 {
 type drawing struct{ strings.Builder }
 
 func begin(title string) *drawing {
+	return beginSized(title, height)
+}
+
+// beginSized begins a chart of another height.
+func beginSized(title string, height int) *drawing {
 	d := &drawing{}
-	d.add(`<svg class="plot" xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d">`,
-		width, height, width, height)
-	d.add("<title>%s</title>%s", html.EscapeString(title), style)
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d" `+
+		`font-family="%s" font-size="12">`, width, height, width, height, fonts)
+	d.add(`<title>%s</title><rect width="%d" height="%d" fill="%s"/>`, html.EscapeString(title), width, height, ground)
 	return d
 }
 
@@ -114,28 +112,28 @@ func (d *drawing) end() []byte {
 }
 
 // text writes a label; anchor is start, middle or end.
-func (d *drawing) text(x, y float64, anchor, class, text string) {
-	d.add(`<text class="%s" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, class, x, y, anchor, html.EscapeString(text))
+func (d *drawing) text(x, y float64, anchor, fill, text string) {
+	d.add(`<text fill="%s" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, fill, x, y, anchor, html.EscapeString(text))
 }
 
 // vertical draws the grid of values and the name of the axis.
 func (d *drawing) vertical(a *axis, name string) {
 	for _, v := range a.ticks() {
 		y := a.at(v)
-		d.add(`<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>`, left, y, width-right, y)
-		d.text(left-6, y+4, "end", "tick", diag.Number(v, 4))
+		d.add(`<line stroke="%s" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>`, line, left, y, width-right, y)
+		d.text(left-6, y+4, "end", soft, diag.Number(v, 4))
 	}
-	d.text(8, 16, "start", "name", name)
+	d.text(8, 16, "start", ink, name)
 }
 
 // horizontal draws the ticks of a numeric axis and its name.
 func (d *drawing) horizontal(a *axis, name string) {
 	for _, v := range a.ticks() {
 		x := a.at(v)
-		d.add(`<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`, x, top, x, height-bottom)
-		d.text(x, height-bottom+16, "middle", "tick", diag.Number(v, 6))
+		d.add(`<line stroke="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`, line, x, top, x, height-bottom)
+		d.text(x, height-bottom+16, "middle", soft, diag.Number(v, 6))
 	}
-	d.text(width-right, height-10, "end", "name", name)
+	d.text(width-right, height-10, "end", ink, name)
 }
 
 // legend names the series, where there are several.
@@ -145,9 +143,9 @@ func (d *drawing) legend(names []string) {
 	}
 	x := float64(width - right)
 	for i, name := range slices.Backward(names) {
-		d.text(x, 16, "end", "name", name)
+		d.text(x, 16, "end", ink, name)
 		x -= 7*float64(len([]rune(name))) + 10
-		d.add(`<rect x="%.1f" y="7" width="9" height="9" style="fill:var(--c%d)"/>`, x-4, i%colours)
+		d.add(`<rect x="%.1f" y="7" width="9" height="9" fill="%s"/>`, x-4, colour(i))
 		x -= 14
 	}
 }
