@@ -142,7 +142,11 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 		rows = append(rows, []string{counted(p.Bits, "bit"), strings.Join(has, ", ")})
 	}
 	fmt.Fprintln(a.Out)
-	return a.table(rows)
+	if err := a.table(rows); err != nil || len(m.Precision) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(a.Out, "bits: of data and weights, on %s\n", m.Widths)
+	return err
 }
 
 // measure verifies and counts, as far as the tools are there.

@@ -143,8 +143,9 @@ const trialWork = 1 << 30
 
 // Precision measures what a float model keeps at several widths of data and weights, the rest of the plan being as it
 // is: on the samples of Arrays, or else of Calibrate, and with the labels of Arrays, unless they are nil, also its
-// accuracy. on says in words which samples those are. There is no point for a width that the plan does not allow, and
-// none at all for a model that brings its own formats, without samples, or where it is too large.
+// accuracy. on says in words which samples those are, and the accuracy of the float model on them. There is no point
+// for a width that the plan does not allow, and none at all for a model that brings its own formats, without samples,
+// or where it is too large.
 func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p Progress) (points []report.Precision,
 	on string, err error) {
 	path := cmp.Or(s.Arrays, s.Calibrate)
@@ -196,7 +197,21 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 		}
 		points = append(points, point)
 	}
-	return points, fmt.Sprintf("%d samples of %s", n, filepath.Base(path)), nil
+	on, err = known.described(len(floats), filepath.Base(path))
+	return points, on, err
+}
+
+// described says which of all samples of a file are known, and how accurate the float model is on them.
+func (k *Known) described(all int, file string) (string, error) {
+	on := fmt.Sprintf("%d samples of %s", len(k.Use), file)
+	if len(k.Use) < all {
+		on = fmt.Sprintf("the first %d of %d samples of %s", len(k.Use), all, file)
+	}
+	if k.Labels == nil {
+		return on, nil
+	}
+	right, err := Accuracy(k.Float, k.Want, k.Labels)
+	return fmt.Sprintf("%s, on which the float model has an accuracy of %.4f", on, right), err
 }
 
 // Known is what the float graph gives for some samples of a file.
