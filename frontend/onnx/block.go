@@ -19,6 +19,8 @@ func blockTable() []opSpec {
 	return []opSpec{
 		{"Einsum", "equation", 1, many, convertEinsum, false},
 		{"Resize", resizeAttrs, 1, 4, convertResize, false},
+		{"Upsample", "mode scales", 1, 2, convertUpsample, false},
+		{"LpNormalization", "axis p", 1, 1, convertLpNorm, false},
 		{"LRN", "size alpha beta bias", 1, 1, convertLRN, false},
 		{"Attention", "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision", 3, 7,
 			convertAttention, true},
