@@ -59,8 +59,9 @@ func Ops() string {
 		"StableHLO form. rtl: has hardware. cuda: has kernels. Not every op takes every number format: what cannot be\n" +
 		"built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise.\n" +
 		"`layer_norm` and `rms_norm` have an integer form that rounds once ([decisions](decisions/operations.md)).\n" +
-		"Lowering makes other operations of some that have no hardware: `group_norm` becomes `layer_norm` of the groups\n" +
-		"and a factor a channel, `where` with a constant condition products with 0 and 1, `attention`, also in parts,\n" +
+		"Lowering makes other operations of some that have no unit of their own: `group_norm` becomes `layer_norm` of the\n" +
+		"groups and a factor a channel, `where` with a constant condition products with 0 and 1, `attention`, also in\n" +
+		"parts, becomes\n" +
 		"`attend_scores`, `attend_weights` and `attend_sum`, a `gather` of rows of a constant table `embedding`;\n" +
 		"[transformers.md](transformers.md) says when, and `lathe inspect` names what is left without hardware.\n" +
 		"Functions of one number are tables up to 12 bits of argument; beyond, some are interpolated, and the others are\n" +

@@ -13,12 +13,12 @@ import (
 	"lathe/ir/op/sum"
 )
 
-// TestHasHardware looks through expansions: a rotation consists of what has units, attention of products of matrices.
-// group_norm consists of what has units, too, but rounds once.
+// TestHasHardware looks through expansions: a rotation and a norm of groups consist of what has units, attention of
+// products of matrices.
 func TestHasHardware(t *testing.T) {
 	for o, want := range map[*ir.Op]bool{pointwise.Relu: true, sum.BatchNorm: true, norm.LogSoftmax: true,
 		sequence.Rotary: true,
-		norm.LayerNorm:  true, norm.RMSNorm: true, norm.GroupNorm: false, sum.MatMul: false, norm.Softmax: true,
+		norm.LayerNorm:  true, norm.RMSNorm: true, norm.GroupNorm: true, sum.MatMul: false, norm.Softmax: true,
 		sequence.Attention: false,
 		leaf.Input:         false} {
 		if HasHardware(o) != want {

@@ -11,6 +11,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/op/norm"
+	"lathe/ir/op/whole"
 	"lathe/lower/float/simplify"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
@@ -154,7 +155,11 @@ func endOf(n *ir.Node) ending {
 		case t.Index != nil && n.Args[0].IsConst():
 			e = e.cut(next, way, "gives places in that table")
 		case t.Elementwise && ir.IsWhole(n.Type.Format) && !ir.IsWhole(next.Type.Format):
-			e = e.cut(next, way, "gives what is compared")
+			meaning := "gives what is compared"
+			if whole.Converts(n.Op) {
+				meaning = "gives the numbers that it converts"
+			}
+			e = e.cut(next, way, meaning)
 		case t.KeepsCodes, t.Elementwise && (t.Monotone || ir.IsWhole(next.Type.Format)):
 		default:
 			return e

@@ -15,6 +15,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
+	"lathe/lower/float/simplify"
 )
 
 // positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those.
@@ -99,6 +100,9 @@ type kind struct {
 // toValues makes values of positions and ids, where hardware looks rows up by them. The notes of the state tell what of
 // inputs is taken for granted.
 func toValues(s *State, g *ir.Graph) error {
+	if err := simplify.Ports(g); err != nil {
+		return err
+	}
 	positionsToValues(g)
 	return asLookups(s, g)
 }
