@@ -43,8 +43,8 @@ func (m *Model) Format(n *ir.Node) (Format, bool) {
 }
 
 // Cut is the fixed format that holds all codes of the quantizations that n goes into, where they differ or give
-// channels codes of their own; false where something else reads n. What only moves codes or cuts values off may stand
-// between.
+// channels codes of their own; false where something else reads n, such as its sign. What only moves codes or cuts
+// values off may stand between.
 func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 	users := g.Users()
 	whole := 0 // bits above the point, without a sign
@@ -52,7 +52,7 @@ func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 		u := list[0]
 		f, fixed := format.AsFixed(m.formats[u].Format)
 		switch {
-		case Quantizes(u) && fixed:
+		case (Encodes(u) || Channels(u)) && fixed:
 			above := f.W - f.F
 			if f.Signed {
 				above--
@@ -151,9 +151,9 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 	return all, true
 }
 
-// passes says that what u wants of its result may be made of its arguments instead.
+// passes says that what u wants of its result may be made of its arguments instead. Signs are none of a rounded value.
 func passes(u *ir.Node) bool {
-	return u.Op == pointwise.Quant || u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op)
+	return Encodes(u) || u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op)
 }
 
 // Limits are the least and the greatest value of a format.

@@ -5,11 +5,13 @@ package quantize
 import (
 	"testing"
 
+	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
+	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -99,6 +101,58 @@ func TestCutsBehindMoves(t *testing.T) {
 					t.Errorf("%s, %s, plan %q: %v", op.Name, name, plan, f)
 				}
 			}
+		}
+	}
+}
+
+// TestSignOfInput: what reads the sign of a value says nothing of the format of the value.
+func TestSignOfInput(t *testing.T) {
+	for _, f := range []string{"int(3,round=ceil,over=sym)*1", "uint(3,round=halfzero)*0.5", "int(5)*0.25"} {
+		b := lowertest.New(t, 1)
+		x := b.Input("x", 16)
+		sign := b.Add(pointwise.Quant, "sign", &pointwise.QuantAttrs{Format: "int(2)*2", Bipolar: true}, x)
+		sameAsFloat(t, b.Done(b.Add(pointwise.Quant, "codes", &pointwise.QuantAttrs{Format: f}, sign)))
+	}
+}
+
+// TestBoundBesideCodes: a relu or clip of values that all lie beyond its bounds has results that are none of theirs.
+func TestBoundBesideCodes(t *testing.T) {
+	for _, c := range []struct {
+		op    *ir.Op
+		attrs any
+	}{{pointwise.Relu, nil}, {pointwise.Clip, &pointwise.ClipAttrs{Min: -100, Max: -50}}} {
+		b := lowertest.New(t, 1)
+		x := b.Add(pointwise.Quant, "below", &pointwise.QuantAttrs{Format: "int(2,z=2)*4"}, b.Input("x", 16))
+		y := b.Add(c.op, "bound", c.attrs, x)
+		twice := b.Add(pointwise.Add, "twice", nil, y, y)
+		sameAsFloat(t, b.Done(b.Add(pointwise.Quant, "codes", &pointwise.QuantAttrs{Format: "int(9)*1"}, twice)))
+	}
+}
+
+// sameAsFloat quantizes g, of one input x, by its own formats, and demands the values of the float graph.
+func sameAsFloat(t *testing.T, g *ir.Graph) {
+	t.Helper()
+	in := ir.NewTensor(g.In[0].Type)
+	for k := range in.Floats {
+		in.Floats[k] = (float32(k) - 7.5) / 8
+	}
+	inputs := []ref.Sample{{in}}
+	want, err := pass.Outputs(t.Context(), g, inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, _ := mustQuantize(t, g, "", Calibration{})
+	got, err := pass.Outputs(t.Context(), q, inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := got[0][0].Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range want[0][0].Floats {
+		if y[k] != float64(v) {
+			t.Errorf("%s of %g is %g, want %g", q.Out[0].Node.Type.Format, in.Floats[k], y[k], v)
 		}
 	}
 }

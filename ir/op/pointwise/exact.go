@@ -12,14 +12,17 @@ import (
 
 // argumentFormat is the Exact column of operations whose result is the argument or one of some bounds: the format of
 // the argument, where it has codes for the bounds that lie between its values.
-func argumentFormat(n *ir.Node, bounds ...float32) (format.Format, error) {
+func argumentFormat(n *ir.Node, least, most float32) (format.Format, error) {
 	f := n.Args[0].Type.Format
 	if _, ok := format.IntegersOf(f); !ok {
 		return nil, fmt.Errorf("%s has no common step", f)
 	}
 	f = f.CodeSet()
 	lo, hi := f.Limits()
-	for _, b := range bounds {
+	if float64(least) > hi.Float64() || float64(most) < lo.Float64() {
+		return nil, fmt.Errorf("%s has nothing between %g and %g", f, least, most)
+	}
+	for _, b := range []float32{least, most} {
 		x := format.FromFloat32(b)
 		if math.IsInf(float64(b), 0) || x.Cmp(lo) < 0 || x.Cmp(hi) > 0 {
 			continue

@@ -3,6 +3,8 @@
 package pointwise
 
 import (
+	"math"
+
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -61,7 +63,7 @@ var Relu = &ir.Op{
 			return func(v int64) int64 { return enc(max(v, 0)) }, nil
 		},
 	}.Eval),
-	Exact: func(n *ir.Node) (format.Format, error) { return argumentFormat(n, 0) },
+	Exact: func(n *ir.Node) (format.Format, error) { return argumentFormat(n, 0, math.MaxFloat32) },
 	HLO:   affineHLO(reluHLO),
 	RTL:   affineRTL(reluRTL),
 	Chain: func(*ir.Node) string { return "relu" },
