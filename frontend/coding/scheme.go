@@ -23,6 +23,9 @@ type Scheme struct {
 	Axis int
 	// Sign: the code is 1 for values from 0 on, else -1.
 	Sign bool
+	// Shifts: codes are round(value/scale + Zero), as in QONNX, and not round(value/scale) + Zero, as in ONNX. Ties, and
+	// rounding away from or towards zero, tell the two apart.
+	Shifts bool
 }
 
 func (s *Scheme) same(t *Scheme) bool {
@@ -84,7 +87,12 @@ func (s *Scheme) Encode(values []float64, shape []int) []int64 {
 	a := format.Affine{W: s.Ints.W, Signed: s.Ints.Signed, Round: s.Ints.Round, Over: s.Ints.Over, Div: format.DivF32}
 	out := make([]int64, len(values))
 	for i, v := range values {
+		if s.Shifts && s.Zero != 0 {
+			v = float64(float32(v)/s.scale(shape, i) + float32(s.Zero))
+		}
 		switch {
+		case s.Shifts && s.Zero != 0 && !s.Sign:
+			out[i] = a.EncodeScaled(format.FromFloat64(v), 1, 0)
 		case s.Sign && v < 0:
 			out[i] = -1
 		case s.Sign:
@@ -97,9 +105,12 @@ func (s *Scheme) Encode(values []float64, shape []int) []int64 {
 }
 
 // Constant makes a constant of the real numbers of codes, exact products, which remembers their format. Those of more
-// bits than float32 tells apart are stored as float64.
+// bits than float32 tells apart are stored as float64. The format rounds to the nearest code, whatever the scheme does:
+// numbers in float32 may lie below their codes, and would be floored to the next one.
 func (s *Scheme) Constant(b *build.Builder, name string, codes []int64, shape []int) (*ir.Node, error) {
-	own := s.Type(format.DivExact)
+	near := *s
+	near.Ints.Round = format.RoundEven
+	own := near.Type(format.DivExact)
 	values := make([]float64, len(codes))
 	for i, q := range codes {
 		values[i] = float64(q-s.Zero) * float64(s.scale(shape, i))

@@ -78,7 +78,34 @@ func (c *call) qonnxScheme(shape []int) *coding.Scheme {
 		s.Ints, s.Sign = format.Fixed{W: 2, Signed: true}, true
 	}
 	c.broadcastScales(s, shape)
+	if s.Shifts = true; s.Zero != 0 && !c.in[0].constant() {
+		c.unshift(s)
+	}
 	return s
+}
+
+// unshift gives s the rounding of x/scale that makes, with the zero point added behind it, the codes that QONNX makes
+// of x/scale + zero point. Where no code is negative, away from zero is up. Ties to even stay as they are: an odd zero
+// point moves those to the odd code.
+func (c *call) unshift(s *coding.Scheme) {
+	r, ok := s.Ints.Round, !s.Sign
+	switch {
+	case r == format.RoundEven, r == format.RoundFloor, r == format.RoundCeil:
+	case s.Ints.Signed:
+		ok = false
+	case r == format.RoundAway:
+		r = format.RoundUp
+	case r == format.RoundHalfZero:
+		r = format.RoundDown
+	case r == format.RoundOutward:
+		r = format.RoundCeil
+	default:
+		r = format.RoundFloor
+	}
+	if s.Ints.Round = r; !ok && c.err == nil {
+		c.fail(diag.QuantForm, "rounds signed codes by %s around the zero point %d", c.string("rounding_mode", "ROUND"),
+			s.Zero).Hint = "give it zero point 0, signed = 0, or more than one bit and rounding_mode ROUND"
+	}
 }
 
 // broadcastScales reads input 1 as scales that broadcast to shape along one axis at most.
@@ -156,6 +183,9 @@ func convertTrunc(c *call) {
 		c.fail(diag.QuantForm, "makes %d bits of %d", out, in)
 	}
 	s.Ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
+	if r := s.Ints.Round; r != format.RoundFloor && r != format.RoundZero && out < in {
+		s.Ints.W = min(s.Ints.W+1, mostWidth) // the greatest code may round up to a power of two
+	}
 	half := c.emit("drop", pointwise.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
 	c.quantized(half, s, 1, "")
 }

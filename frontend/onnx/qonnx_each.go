@@ -124,13 +124,13 @@ func (c *call) codesEach(zero int64, shape []int) []int64 {
 		case w == 0:
 			codes[i] = zero
 		case w == 1 && a.Signed: // +1 and -1, as BipolarQuant
-			codes[i] = zero + 1
-			if v < 0 {
-				codes[i] = zero - 1
+			codes[i] = 1
+			if float32(v)/s+float32(zero) < 0 {
+				codes[i] = -1
 			}
 		default:
 			a.W = int(w)
-			codes[i] = a.EncodeScaled(format.FromFloat64(v), s, zero)
+			codes[i] = a.EncodeScaled(format.FromFloat32(float32(v)/s+float32(zero)), 1, 0)
 		}
 	}
 	return codes
