@@ -180,6 +180,15 @@ Between QuantizeLinear and DequantizeLinear, what only moves or compares codes o
 numbers behind them, and needs no whole numbers: pools of maxima, nearest Resize, Pad, Tile, Expand, DepthToSpace,
 Gather, Slice, Split, Transpose, Concat, Max, Min, Where, ReduceMax, ArgMax and their relatives.
 
+Quant of QONNX rounds x/scale + zero point, all engines here round x/scale: under an odd zero point, a tie of ROUND
+goes to the odd code, and signed codes around a zero point other than 0 are refused UP, DOWN, HALF_UP and HALF_DOWN.
+Trunc on codes of a real scale may fall one code aside in float engines; integers are exact. Otherwise 1000 random
+QONNX graphs beside qonnx 1.0.0, and 1000 of QuantizeLinear and DequantizeLinear beside ONNX Runtime 1.32.0, give equal
+codes, but for 940 of 3,011,856 values behind ties that float32 decides, by
+
+    scripts/setup peers
+    go test -tags long -run TestPeers -v ./internal/driver
+
 Models of scikit-learn, as skl2onnx writes them: Scaler, Normalizer, Binarizer, LinearRegressor, LinearClassifier,
 ArrayFeatureExtractor and ZipMap of ai.onnx.ml. ZipMap gives the array of probabilities, a column a class; labels that
 are texts are their places in the list, which lathe inspect prints. Trees, support vector machines and encoders of

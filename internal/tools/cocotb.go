@@ -29,3 +29,15 @@ func NeedAlkaid(t testing.TB) string {
 	}
 	return python
 }
+
+// NeedPeers returns the Python that has qonnx and ONNX Runtime. It skips t if there is none, and fails it in a long run
+// where CI=true: `make long` alone installs it.
+func NeedPeers(t testing.TB) string {
+	t.Helper()
+	python := filepath.Join(CacheDir(t), "peers", "bin", "python")
+	if len(missing([]string{python})) > 0 {
+		text := fmt.Sprintf("%s needs qonnx and ONNX Runtime (scripts/setup peers puts them there): no %s", t.Name(), python)
+		message{text, inCI() && Long}.end(t)
+	}
+	return python
+}
