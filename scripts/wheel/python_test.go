@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestPython installs the wheel into a virtual environment without network, and there runs the notebook and the calls
-// of testdata/api.py.
+// TestPython installs the wheel into a virtual environment without network, and there runs the notebook, the calls
+// of testdata/api.py and the commands of testdata/commands.py.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	python := tools.NeedNumPy(t)
@@ -54,7 +54,9 @@ echo mismatches 3; for last; do :; done
 for flag; do case $flag in --json=*) echo '{"mismatches": 3}' >"${flag#--json=}";; esac; done; exit 1`)
 	stuck := program(t, dir, "stuck", `trap 'touch "$0.ended"; exit 143' TERM
 echo begun >&2; while :; do sleep 0.05; done`)
-	command(t, vars, inside, absolute(t, "testdata/api.py"), absolute(t, "../../examples/jets-mlp"), failing, stuck)
+	example := absolute(t, "../../examples/jets-mlp")
+	command(t, vars, inside, absolute(t, "testdata/api.py"), example, failing, stuck)
+	command(t, vars, inside, absolute(t, "testdata/commands.py"), example)
 }
 
 // build packs this program as lathe and returns the path of the wheel.

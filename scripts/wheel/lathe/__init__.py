@@ -13,8 +13,13 @@ docs/python.md explains the package.
 
 from importlib.metadata import version as _version
 
+from .commands import (Quantized, area, auto, bench_cuda, convert, diff, doctor, dot, emit_cuda, emit_verilog, inspect,
+                       list, plan, profile, quantize, replay, report, route, run, sensitivity, sweep, verify)
 from .design import Design, compile
-from .program import PROGRAM, CheckFailed, Error, Result
+from .program import PROGRAM, ArgumentError, CheckFailed, Error, Result
 
-__all__ = ["PROGRAM", "CheckFailed", "Design", "Error", "Result", "compile"]
+# Without list, which would hide Python's own after an import of everything.
+__all__ = ["PROGRAM", "ArgumentError", "CheckFailed", "Design", "Error", "Quantized", "Result", "area", "auto",
+           "bench_cuda", "compile", "convert", "diff", "doctor", "dot", "emit_cuda", "emit_verilog", "inspect", "plan",
+           "profile", "quantize", "replay", "report", "route", "run", "sensitivity", "sweep", "verify"]
 __version__ = _version("lathe")

@@ -4,8 +4,14 @@
 import os
 import tempfile
 
-from . import arrays, model as models, plan as plans
+from . import arrays, flags as flag, model as models
 from .program import call
+
+# The arguments of compile that quantize or decide hardware, the plan first; those of the emission alone; all others
+# say how the model is read.
+_CHOICES = ("plan", "calibrate", "calibrate_labels", "fps", "part", "bits", "dsp", "clock", "lengths", "decode",
+            "round_weights", "correct_bias", "equalize", "smooth", "wide")
+_EMISSION = ("output", "top", "vectors", "labels", "dump_html")
 
 
 def compile(model, *, calibration=None, plan=None, fps=None, part=None, bits=None, dsp=None, clock=None, folder=None,
@@ -26,17 +32,19 @@ def compile(model, *, calibration=None, plan=None, fps=None, part=None, bits=Non
 
     Raises lathe.Error with the text that the command prints.
     """
+    values = {"calibration": calibration, "plan": {} if plan is None else plan, "fps": fps, "part": part, "bits": bits,
+              "dsp": dsp, "clock": clock, "folder": folder, "top": top, "vectors": vectors, **flags}
+    values = flag.named(values)
     work = tempfile.TemporaryDirectory(prefix="lathe-")
-    path = models.file(model, work.name, calibration if example is None else example)
-    if "bind" in flags:
-        flags["bind"] = arrays.npz(flags["bind"], os.path.join(work.name, "bind.npz"))
-    plan = plans.file(plan, os.path.join(work.name, "plan.toml"))
-    choices = [f"--plan={plan}", *_flags({"fps": fps, "part": part, "bits": bits, "dsp": dsp, "clock": clock})]
-    if calibration is not None:
-        choices.append(f"--calibrate={arrays.npz(calibration, os.path.join(work.name, 'calibration.npz'))}")
-    folder = os.path.join(work.name, "design") if folder is None else os.fspath(folder)
-    source = _flags(flags)
-    facts = call("emit-verilog", path, *source, *choices, *_flags({"output": folder, "top": top, "vectors": vectors}))
+    path = models.file(model, work.name, values.get("calibrate") if example is None else example)
+    if example is not None and not models.is_module(model):
+        values["example"] = example
+    if values.get("output") is None:
+        values["output"] = os.path.join(work.name, "design")
+    emission = {name: values.pop(name) for name in _EMISSION if name in values}
+    choices = {name: values.pop(name) for name in _CHOICES if name in values}
+    choices, source = flag.of(choices, work.name), flag.of(values, work.name)
+    facts = call("emit-verilog", path, *source, *choices, *flag.of(emission, work.name))
     return Design(work, path, source, choices, facts)
 
 
@@ -53,6 +61,9 @@ class Design:
     def __str__(self):
         return str(self.facts)
 
+    def _repr_html_(self):
+        return self.facts._repr_html_()
+
     def verify(self, inputs=None, labels=None, **flags):
         """Simulates the hardware and compares reference, PJRT and RTL code by code; returns the facts.
 
@@ -60,20 +71,24 @@ class Design:
         samples=100, stalls=50. Raises CheckFailed where a code differs.
         """
         with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
-            return call("verify", *self._arguments(), *_samples(folder, inputs, labels), *_flags(flags))
+            return call("verify", *self._arguments(), *flag.of({"inputs": inputs, "labels": labels, **flags}, folder))
 
     def report(self, path=None, inputs=None, labels=None, **flags):
         """Does what verify and area do and writes one HTML page; returns the facts, and the page's path as path."""
         path = os.path.join(self._work.name, "report.html") if path is None else os.fspath(path)
         with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
-            facts = call("report", *self._arguments(), *_samples(folder, inputs, labels), f"--output={path}",
-                         *_flags(flags))
+            facts = call("report", *self._arguments(), f"--output={path}",
+                         *flag.of({"inputs": inputs, "labels": labels, **flags}, folder))
         facts["path"] = path
         return facts
 
     def area(self):
         """Counts LUT, FF, DSP and block RAM with Yosys: total, and instances one by one."""
         return call("area", self.folder)
+
+    def route(self, **flags):
+        """Places and routes with nextpnr, as lathe.route: part="ecp5-85k", clock=100, seeds=4."""
+        return call("route", self.folder, *flag.of(flags, ""))
 
     def run(self, inputs, engine="ref", *, quantized=True, codes=False, **flags):
         """Computes outputs: an array, or a dict of several.
@@ -84,37 +99,9 @@ class Design:
         """
         with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
             out = os.path.join(folder, "outputs.npz")
-            given = arrays.npz(inputs, os.path.join(folder, "inputs.npz"))
-            call("run", *self._arguments(quantized), f"--inputs={given}", f"--output={out}",
-                 *_flags({"engine": engine, "codes": codes, **flags}))
+            values = {"inputs": inputs, "engine": engine, "codes": codes or None, **flags}
+            call("run", *self._arguments(quantized), f"--output={out}", *flag.of(values, folder))
             return arrays.read(out)
 
     def _arguments(self, quantized=True):
         return [self._model, *self._source, *(self._choices if quantized else [])]
-
-
-def _samples(folder, inputs, labels):
-    flags = []
-    if inputs is not None:
-        flags.append(f"--inputs={arrays.npz(inputs, os.path.join(folder, 'inputs.npz'))}")
-    if labels is not None:
-        flags.append(f"--labels={arrays.npy(labels, os.path.join(folder, 'labels.npy'))}")
-    return flags
-
-
-def _flags(values):
-    """Flags of the program: model_inputs="x" is --model-inputs=x, True is the flag alone, None and False are none."""
-    out = []
-    for name, value in values.items():
-        name = "--" + name.replace("_", "-")
-        if isinstance(value, dict):
-            sizes = {k: "x".join(map(str, v)) if isinstance(v, (list, tuple)) else v for k, v in value.items()}
-            out += [f"{name}={k}={v}" for k, v in sizes.items()]
-        elif isinstance(value, (list, tuple)):
-            out += [f"{name}={v}" for v in value]
-        elif value is True:
-            out.append(name)
-        elif value is not None and value is not False:
-            out.append(f"{name}={value}")
-    return out
-

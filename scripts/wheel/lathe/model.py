@@ -18,7 +18,7 @@ def file(model, folder, example):
     if isinstance(model, os.PathLike) or isinstance(model, str) and "\n" not in model:
         return os.fspath(model)
     torch = sys.modules.get("torch")
-    if torch and isinstance(model, torch.nn.Module):
+    if is_module(model):
         model = _export(torch, model, example)
     if torch and isinstance(model, torch.export.ExportedProgram):
         path = os.path.join(folder, "model.pt2")
@@ -33,6 +33,12 @@ def file(model, folder, example):
         return _write(os.path.join(folder, "model"), bytes(model))
     raise TypeError(f"a model is a path, a StableHLO text, bytes, an ONNX proto, a module or exported program of "
                     f"PyTorch, or what jax.export.export returns, not {type(model).__name__}")
+
+
+def is_module(model):
+    """Says whether the model is a module of PyTorch, which has to be exported."""
+    torch = sys.modules.get("torch")
+    return bool(torch) and isinstance(model, torch.nn.Module)
 
 
 def _write(path, content):

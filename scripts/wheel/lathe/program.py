@@ -9,6 +9,8 @@ import re
 import subprocess
 import tempfile
 
+from . import tables
+
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "lathe")
 
 # Warnings of the program are warnings here; its notes and progress are of level INFO.
@@ -39,10 +41,16 @@ class CheckFailed(Error):
         self.facts = facts
 
 
+class ArgumentError(Error, TypeError):
+    """An argument that the command does not have, or a value that it does not take."""
+
+    __module__ = "lathe"
+
+
 class Result(dict):
     """The facts of a command, as its --json holds them. Keys are attributes too: result.mismatches.
 
-    str() is the table that the command prints.
+    str() is the table that the command prints, frame() the same as data; a notebook shows all facts as tables.
     """
 
     __module__ = "lathe"
@@ -56,6 +64,28 @@ class Result(dict):
 
     def __str__(self):
         return self.printed or repr(self)
+
+    def frame(self, name=None):
+        """A table of the facts as a pandas.DataFrame where pandas is installed, else as a list of dicts.
+
+        name is its key, or keys with dots between them, "remedies.helping"; without it the table that says most.
+        """
+        if name is None:
+            name = tables.main(self)
+        table = self
+        for key in (name or "").split("."):
+            table = table.get(key) if isinstance(table, dict) else None
+        if not tables.is_table(table):
+            have = [key for key, value in self.items() if tables.is_table(value)]
+            raise KeyError(f"no table {name!r}; there are: {', '.join(have) or 'none'}")
+        return tables.frame(table)
+
+    def keep(self, work):
+        """Keeps a temporary folder as long as the result."""
+        self.__dict__["work"] = work
+
+    def _repr_html_(self):
+        return tables.as_html(self)
 
 
 def environment():
@@ -79,6 +109,8 @@ def call(*args):
         if os.path.exists(facts):
             with open(facts, encoding="utf-8") as file:
                 result = json.load(file, object_hook=Result)
+            if isinstance(result, list):
+                result = Result(rows=result)
         with open(table, encoding="utf-8") as file:
             result.printed = file.read()
     if status == 0:
@@ -87,7 +119,15 @@ def call(*args):
         raise CheckFailed((result.printed + text).rstrip(), result)
     if "L0801: " in text and "LATHE_PJRT_PLUGIN" not in os.environ:
         text += "  hint: pip install xla-cpu-pjrt==0.0.1 fetches it too\n"
+    if status == 2:
+        raise ArgumentError(_as_arguments(text.rstrip()))
     raise Error(text.rstrip() or f"lathe {args[0]} ended with status {status}")
+
+
+def _as_arguments(text):
+    """What the program says of flags, with the names that they have as arguments."""
+    text = text.replace("unknown flag: ", "unexpected argument ").replace("lists the flags", "lists the arguments")
+    return re.sub(r"--(?!help)([a-z][a-z-]*)", lambda found: found.group(1).replace("-", "_"), text)
 
 
 def _watch(command, out):

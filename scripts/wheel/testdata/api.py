@@ -83,7 +83,8 @@ e = refused("L0201", lambda: lathe.compile(path + "x"), text="hint: did you mean
 command = subprocess.run([os.path.join(os.path.dirname(sys.executable), "lathe"), "inspect", path + "x"],
                          stderr=subprocess.PIPE, text=True)
 assert command.returncode == 1 and command.stderr == f"lathe: {e}\n", command.stderr
-refused("L0101", lambda: design.verify(stall=30), text="unknown flag: --stall")
+e = refused("L0101", lambda: design.verify(stall=30), lathe.ArgumentError, "unexpected argument stall\n")
+assert isinstance(e, TypeError) and "did you mean stalls? lathe verify --help lists the arguments" in str(e), e
 refused("L0910", lambda: design.run(x[:, :5]))
 refused("L0760", lambda: design.area())  # there is no Yosys
 refused("", lambda: lathe.compile(3), TypeError, "not int")

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of the program as functions: their flags are arguments, with underscores for dashes.
+
+Each takes a model as lathe.compile does, and returns a Result. What a command writes goes into the file or folder
+output, or without it into a temporary one, which lives as long as the result.
+"""
+
+import os
+import tempfile
+
+from . import arrays, flags as flag, model as models
+from .design import Design, compile
+from .program import CheckFailed, Result, call
+
+emit_verilog = compile
+
+
+class Quantized(Result):
+    """What quantize returns: the facts, and a model for every other call."""
+
+    __module__ = "lathe"
+
+    def __fspath__(self):
+        return self.output
+
+
+def profile(model, inputs, **flags):
+    """Runs the float model on samples: ranges, percentiles, outliers and channels of each value and constant.
+
+    flags are those of lathe profile: samples=100, html="profile.html". frame() has a row for each tensor.
+    """
+    return _measured("profile", model, {"inputs": inputs, **flags})
+
+
+def sensitivity(model, inputs, labels=None, **flags):
+    """Measures what each layer alone loses in each format.
+
+    flags are those of lathe sensitivity: formats=["fixed(4)", "mxint8"], parts="weight", calibrate=x. frame() has a row
+    for each layer and format.
+    """
+    return _measured("sensitivity", model, {"inputs": inputs, "labels": labels, **flags})
+
+
+def sweep(model, inputs, labels=None, **flags):
+    """Measures the whole model in one format after the other: accuracy, SQNR, bits, predicted hardware.
+
+    flags are those of lathe sweep: formats="fixed(3..8)", part="xc7a35t", no_cost=True. frame() has a row a format.
+    """
+    return _measured("sweep", model, {"inputs": inputs, "labels": labels, **flags})
+
+
+def auto(model, inputs, labels=None, output=None, **flags):
+    """Searches for each layer the cheapest format that is good enough.
+
+    flags are those of lathe auto: accuracy=-0.5, sqnr=30, part="xc7a35t", formats="fixed(3..8)", separate=True,
+    hold_out=30. Of the result, plan is the file of the best plan, for lathe.compile(model, plan=result.plan), and
+    frame() has a row for each plan that was measured. Raises Error L0422 where none is good enough.
+    """
+    facts = _written("auto", model, "plans", {"inputs": inputs, "labels": labels, "output": output, **flags})
+    facts["plan"] = os.path.join(facts.folder, "best.toml")
+    return facts
+
+
+def quantize(model, calibrate=None, labels=None, output=None, **flags):
+    """Quantizes a model and measures the error of each node. The result is a model for every other call.
+
+    labels are those of the samples in calibrate. flags are those of lathe quantize: bits=6, round_weights="gptq",
+    correct_bias=True, tune=True, explain=True. Where the model loses much, remedies.helping has what was measured to
+    help, the best first: quantize(model, x, **result.remedies.helping[0].arguments).
+    """
+    facts = _written("quantize", model, "model.lathe",
+                     {"calibrate": calibrate, "labels": labels, "output": output, **flags})
+    quantized = Quantized(facts)
+    quantized.__dict__.update(facts.__dict__)
+    for remedy in (facts.get("remedies") or {}).get("helping") or ():
+        name, _, value = remedy.flag.removeprefix("--").partition(" ")
+        remedy["arguments"] = Result({name.replace("-", "_"): value or True})
+    return quantized
+
+
+def run(model, inputs=None, engine="ref", *, codes=None, output=None, **flags):
+    """Computes outputs: an array, or a dict of several, as Design.run does.
+
+    Without plan and calibrate it computes in float, but for engine="rtl".
+    """
+    facts = _written("run", model, "outputs.npz",
+                     {"inputs": inputs, "engine": engine, "codes": codes, "output": output, **flags})
+    return arrays.read(facts.output)
+
+
+def verify(model, inputs=None, labels=None, **flags):
+    """Makes hardware, simulates it and compares the engines code by code, as Design.verify does."""
+    return _measured("verify", model, {"inputs": inputs, "labels": labels, **flags})
+
+
+def report(model, inputs=None, labels=None, output=None, **flags):
+    """Does what verify and area do and writes one HTML page: path of the result."""
+    facts = _written("report", model, "report.html", {"inputs": inputs, "labels": labels, "output": output, **flags})
+    facts["path"] = facts.pop("folder")
+    return facts
+
+
+def plan(model, **flags):
+    """Makes a plan with all that flags and calibration decide: plan of the result, a text for lathe.compile."""
+    return _measured("plan", model, flags)
+
+
+def inspect(model, **flags):
+    """Lists nodes with shapes, formats, parameters and MACs."""
+    return _measured("inspect", model, flags)
+
+
+def diff(model, other, **flags):
+    """Compares two models: same of the result says whether they are equal."""
+    with tempfile.TemporaryDirectory(prefix="lathe-") as one, tempfile.TemporaryDirectory(prefix="lathe-") as two:
+        try:
+            return call("diff", models.file(model, one, None), models.file(other, two, None), *flag.of(flags, one))
+        except CheckFailed as e:
+            return e.facts
+
+
+def emit_cuda(model, output=None, **flags):
+    """Compiles a model to a folder of CUDA kernels: folder of the result.
+
+    flags are those of lathe emit-cuda: arch="sm_90", act="fp32", calibrate=x. frame() has a row for each launch.
+    """
+    return _written("emit-cuda", model, "kernels", {"output": output, **flags})
+
+
+def bench_cuda(model, **flags):
+    """Measures each CUDA kernel of a model on this machine's GPU, beside predictions."""
+    return _measured("bench-cuda", model, flags)
+
+
+def replay(recording, **flags):
+    """Repeats kernel launches that run(engine="cuda", record=folder) recorded, and compares the results."""
+    return call("replay", os.fspath(recording), *flag.of(flags, ""))
+
+
+def area(design, **flags):
+    """Counts LUT, FF, DSP and block RAM of a Design, its folder, or a model with Yosys."""
+    return _measured("area", design.folder if isinstance(design, Design) else design, flags)
+
+
+def route(design, **flags):
+    """Places and routes a Design, or its folder, with nextpnr.
+
+    flags are those of lathe route: part="ecp5-85k", clock=100, seeds=4, timeout=600 (seconds).
+    """
+    return call("route", design.folder if isinstance(design, Design) else os.fspath(design), *flag.of(flags, ""))
+
+
+def convert(values, format, decode=False):
+    """Encodes an array: a dict of codes, values and, of block formats, scales. decode takes such a dict to values."""
+    with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
+        return _arrays(folder, "convert", values, f"--format={format}", *(["--decode"] if decode else []))
+
+
+def dot(x, y, a, b):
+    """The exact sums of products of x's rows, encoded in the format a, and y, encoded in b."""
+    with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
+        return _arrays(folder, "dot", {"a": x, "b": y}, f"--a={a}", f"--b={b}")
+
+
+def list(what):
+    """Lists "ops", "formats", "passes", "targets", "rtl" or "cuda"."""
+    return call("list", what)
+
+
+def doctor():
+    """Says which tools are installed, what is lost without the others, and how to get them."""
+    return call("doctor")
+
+
+def _measured(command, model, flags):
+    """Runs a command of a model that writes no file but those that flags name."""
+    with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
+        return _run(folder, command, model, flags)
+
+
+def _written(command, model, name, flags):
+    """Runs a command that writes its output, and keeps it as long as the result where no place for it is given."""
+    work = tempfile.TemporaryDirectory(prefix="lathe-")
+    flags = flag.named(flags)
+    kept = flags.get("output") is not None
+    flags["output"] = os.fspath(flags["output"]) if kept else os.path.join(work.name, name)
+    facts = _run(work.name, command, model, flags)
+    if "output" not in facts:
+        facts.setdefault("folder", flags["output"])
+    if not kept:
+        facts.keep(work)
+    return facts
+
+
+def _run(folder, command, model, flags):
+    flags = flag.named(flags)
+    example = next((flags[name] for name in ("example", "calibrate", "inputs") if flags.get(name) is not None), None)
+    path = models.file(model, folder, example)
+    if models.is_module(model):
+        flags.pop("example", None)  # its shapes are in the export
+    return call(command, path, *flag.of(flags, folder))
+
+
+def _arrays(folder, command, values, *args):
+    out = os.path.join(folder, "out.npz")
+    call(command, f"--in={arrays.npz(values, os.path.join(folder, 'in.npz'))}", f"--out={out}", *args)
+    return arrays.read(out)
