@@ -41,6 +41,8 @@ assert "slowest unit" in str(design) and design.facts.units[0].node == "x", str(
 y = design.run(x)
 assert y.shape == (20, 5) and numpy.abs(y - outputs).max() < 2, y
 assert numpy.abs(design.run(x, quantized=False) - outputs).max() < 1e-3
+equal = lathe.compile(path, calibrate=calibration, equalize=True, bits=4)
+assert numpy.abs(equal.run(x, quantized=False) - outputs).max() < 1e-3 < numpy.abs(equal.run(x) - outputs).max()
 codes = design.run(x, codes=True)
 assert codes.dtype.kind == "i" and (codes == y * (codes[0, 0] / y[0, 0])).all()
 for same in (x.astype("float64"), numpy.asfortranarray(x), x.tolist(), {"x": x}, (x,), torch.Tensor(x)):
