@@ -16,10 +16,27 @@ import (
 	"lathe/lower/plan"
 )
 
-// Goal is what a plan must keep: an accuracy, or without labels an SQNR in dB.
+// Goal is what a plan must keep: an accuracy, a score of a metric, or without labels an SQNR in dB.
 type Goal struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	Score    *float64 `json:"score,omitempty"`
 	SQNR     *float64 `json:"sqnr_db,omitempty"`
+
+	metric *driver.Metric // of the score
+}
+
+// Keep is the goal to keep a score of the metric. Without one, nil, half a percent of that of the float model may be
+// lost.
+func (t *Study) Keep(score *float64) Goal {
+	if score == nil {
+		lost := math.Abs(*t.On.Score) * 0.005
+		if t.metric.Least {
+			lost = -lost
+		}
+		keep := *t.On.Score - lost
+		score = &keep
+	}
+	return Goal{Score: score, metric: t.metric}
 }
 
 // met says that a point keeps enough.
@@ -27,6 +44,10 @@ func (g Goal) met(p *Point) bool {
 	switch {
 	case p.Refused != "":
 		return false
+	case g.Score != nil && g.metric.Least:
+		return p.Score != nil && *p.Score <= *g.Score+1e-9
+	case g.Score != nil:
+		return p.Score != nil && *p.Score >= *g.Score-1e-9
 	case g.Accuracy != nil:
 		return p.Accuracy != nil && *p.Accuracy >= *g.Accuracy-1e-9
 	}
@@ -35,7 +56,12 @@ func (g Goal) met(p *Point) bool {
 
 // String is the goal in words.
 func (g Goal) String() string {
-	if g.Accuracy != nil {
+	switch {
+	case g.Score != nil && g.metric.Least:
+		return fmt.Sprintf("%s of at most %s", g.metric.Name, figure(*g.Score))
+	case g.Score != nil:
+		return g.metric.Name + " " + figure(*g.Score)
+	case g.Accuracy != nil:
 		return fmt.Sprintf("accuracy %.4f", *g.Accuracy)
 	}
 	return fmt.Sprintf("SQNR %.1f dB", *g.SQNR)

@@ -48,7 +48,7 @@ func (a *Auto) heldHeads() []string {
 	switch {
 	case a.HeldOut == 0:
 		return nil
-	case a.Goal.Accuracy != nil:
+	case a.Goal.Accuracy != nil || a.Goal.Score != nil:
 		return []string{"held out"}
 	}
 	return []string{"held out dB"}
@@ -61,6 +61,8 @@ func (a *Auto) heldCells(c *Candidate) []string {
 		return nil
 	case c.Held == nil:
 		return []string{""}
+	case a.Goal.Score != nil:
+		return []string{figure(*c.Held.Score)}
 	case a.Goal.Accuracy != nil:
 		return []string{fmt.Sprintf("%.4f", c.Held.quality())}
 	}
@@ -125,7 +127,10 @@ func (a *Auto) TooLarge() string {
 // with the goal as a line.
 func (a *Auto) Plots() [][]byte {
 	y, at := "accuracy, %", func(p *Point) float64 { return 100 * p.quality() }
-	if a.Goal.Accuracy == nil {
+	switch {
+	case a.Goal.Score != nil:
+		y, at = a.Metric, func(p *Point) float64 { return scored(p.Score) }
+	case a.Goal.Accuracy == nil:
 		y, at = "output SQNR, dB", func(p *Point) float64 { return value(p.SQNR) }
 	}
 	var out [][]byte
@@ -153,7 +158,7 @@ func (a *Auto) Plots() [][]byte {
 			low, high = min(low, x), max(high, x)
 			c.Series[k].Points = append(c.Series[k].Points, plot.Point{X: x, Y: at(&p.Point), Label: a.label(p)})
 		}
-		goal, name := at(&Point{Accuracy: a.Goal.Accuracy, SQNR: a.Goal.SQNR}), a.Goal.String()
+		goal, name := at(&Point{Accuracy: a.Goal.Accuracy, Score: a.Goal.Score, SQNR: a.Goal.SQNR}), a.Goal.String()
 		c.Series[2].Points = []plot.Point{{X: low, Y: goal, Label: name}, {X: high, Y: goal, Label: name}}
 		out = append(out, c.SVG())
 	}
@@ -204,6 +209,17 @@ func fileOf(name string) string {
 		return '_'
 	}
 	return strings.Trim(strings.Map(keep, name), "_") + ".toml"
+}
+
+// Kept is what the goal asks for, as a candidate keeps it, in words.
+func (a *Auto) Kept(c *Candidate) string {
+	switch {
+	case a.Goal.Score != nil:
+		return a.Metric + " " + figure(*c.Score)
+	case a.Goal.Accuracy != nil:
+		return Goal{Accuracy: c.Accuracy}.String()
+	}
+	return Goal{SQNR: c.SQNR}.String()
 }
 
 // Nearest is the candidate of the best quality, for goals that none meets; nil where all are refused.

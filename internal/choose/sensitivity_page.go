@@ -63,6 +63,9 @@ func (p *Point) heads() (out []string) {
 	if p.Accuracy != nil {
 		out = append(out, "accuracy")
 	}
+	if p.Score != nil {
+		out = append(out, p.metric.Name)
+	}
 	out = append(out, "SQNR dB", "bits a weight", "bits a value", "model bits")
 	if p.Cost != nil {
 		out = append(out, "LUT", "FF", "DSP", "BRAM", "cycles")
@@ -74,6 +77,9 @@ func (p *Point) heads() (out []string) {
 func (p *Point) cells() (out []string) {
 	if p.Accuracy != nil {
 		out = append(out, fmt.Sprintf("%.4f", *p.Accuracy))
+	}
+	if p.Score != nil {
+		out = append(out, figure(*p.Score))
 	}
 	out = append(out, ratio(p.SQNR), fmt.Sprintf("%.2f", p.WeightBits), fmt.Sprintf("%.2f", p.DataBits),
 		fmt.Sprint(p.ModelBits))
@@ -158,6 +164,10 @@ func (s *Sensitivity) Plots() [][]byte {
 			}
 			return 100 * (*s.Float - *r.Accuracy)
 		}))
+	}
+	if s.Score != nil {
+		out = append(out, of(s.Metric+" by layer", fmt.Sprintf("%s (float: %s)", s.Metric, figure(*s.Score)),
+			func(r *Row) float64 { return scored(r.Score) }))
 	}
 	return append(out, of("Share of the error by layer", "share of the error in this format, %", func(r *Row) float64 {
 		return 100 * value(r.Share)

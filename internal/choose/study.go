@@ -32,6 +32,7 @@ type Study struct {
 	Plan *plan.Plan
 	// Accuracy is that of the float model, and HeldAccuracy that on the samples held out; nil without labels.
 	Accuracy, HeldAccuracy *float64
+	metric                 *driver.Metric // nil: accuracy
 	// Layers are the nodes whose formats a rule can give, in graph order.
 	Layers []Layer
 	// On says what was measured on.
@@ -47,6 +48,12 @@ type On struct {
 	HeldOut   int    `json:"held_out,omitempty"`
 	Calibrate string `json:"calibrate"`
 	Labels    string `json:"labels,omitempty"`
+	// Metric is what takes the place of the accuracy, Least says that less of it is better, and Score and HeldScore are
+	// what the float model has, on the samples and on those held out.
+	Metric    string   `json:"metric,omitempty"`
+	Least     bool     `json:"less_is_better,omitempty"`
+	Score     *float64 `json:"score_float,omitempty"`
+	HeldScore *float64 `json:"score_float_held_out,omitempty"`
 }
 
 // Layer is a node whose formats a rule of a plan can give.
@@ -67,6 +74,8 @@ type Layer struct {
 // Point is what a plan keeps and costs.
 type Point struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Score is that of the metric, where one takes the place of the accuracy.
+	Score *float64 `json:"score,omitempty"`
 	// SQNR is that of all outputs together against the float model, in dB, 300 where there is no error; nil where outputs
 	// are numbers of classes.
 	SQNR *float64 `json:"sqnr_db,omitempty"`
@@ -74,6 +83,8 @@ type Point struct {
 	Cost *Cost `json:"cost,omitempty"`
 	// Refused is why the formats cannot be used; then there is nothing else.
 	Refused string `json:"refused,omitempty"`
+
+	metric *driver.Metric
 }
 
 // Size is what the numbers of a quantized model take.
@@ -102,25 +113,28 @@ func NewStudy(ctx context.Context, m *driver.Subject) (*Study, error) {
 		t.On.Labels = filepath.Base(m.Labels)
 	}
 	var err error
-	if t.Accuracy, err = accuracy(m.Known); err != nil {
+	if t.metric = m.Known.Metric; t.metric != nil {
+		t.On.Metric, t.On.Least = t.metric.Name, t.metric.Least
+	}
+	if t.Accuracy, t.On.Score, err = judged(m.Known); err != nil {
 		return nil, err
 	}
 	if m.Held != nil {
 		t.On.HeldOut = len(m.Held.Use)
-		if t.HeldAccuracy, err = accuracy(m.Held); err != nil {
+		if t.HeldAccuracy, t.On.HeldScore, err = judged(m.Held); err != nil {
 			return nil, err
 		}
 	}
 	return t, t.layers(ctx)
 }
 
-// accuracy is that of the float model on samples; nil without labels.
-func accuracy(k *driver.Known) (*float64, error) {
-	if k.Labels == nil {
-		return nil, nil
+// judged are accuracy and score of the float model on samples; nil without labels, and without a metric.
+func judged(k *driver.Known) (accuracy, score *float64, err error) {
+	if score, err = k.Score(k.Float, k.Want); err != nil || k.Labels == nil {
+		return nil, score, err
 	}
 	right, err := driver.Accuracy(k.Float, k.Want, k.Labels)
-	return &right, err
+	return &right, score, err
 }
 
 // layers finds the nodes whose results calibration gives a format under a plan that leaves all fraction bits open.
@@ -239,10 +253,11 @@ func Measure(ctx context.Context, m *driver.Subject, on *driver.Known, plan *pla
 	if err != nil {
 		return refused(ctx, err)
 	}
-	p := &Point{Size: sizeOf(q)}
-	if p.SQNR, p.Accuracy, err = on.Kept(ctx, q.Graph); err != nil {
+	kept, err := on.Kept(ctx, q.Graph)
+	if err != nil {
 		return nil, nil, err
 	}
+	p := &Point{SQNR: kept.SQNR, Accuracy: kept.Accuracy, Score: kept.Score, Size: sizeOf(q), metric: on.Metric}
 	if cost {
 		schedule, err := q.Schedule(ctx)
 		if err != nil {
@@ -307,6 +322,13 @@ func (t *Study) Facts() []string {
 			lines = append(lines, fmt.Sprintf("input %s is never negative in the calibration data: alone it gets formats "+
 				"without a sign ([[input]] range in a plan declares other values)", l.Node))
 		}
+	}
+	if t.On.Score != nil {
+		line := fmt.Sprintf("%s of the float model: %s", t.On.Metric, figure(*t.On.Score))
+		if t.On.HeldScore != nil {
+			line += fmt.Sprintf(", and %s on the samples held out", figure(*t.On.HeldScore))
+		}
+		return append(lines, line)
 	}
 	if t.Accuracy == nil {
 		return append(lines, "no labels: accuracy is not measured, only the ratio of outputs to their error (SQNR)")

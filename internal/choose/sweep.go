@@ -97,9 +97,13 @@ func (p *Point) respects() []float64 {
 	return append(out, float64(p.ModelBits))
 }
 
-// quality is the accuracy, or without labels the SQNR.
+// quality is the accuracy, or what takes its place, or without labels the SQNR; more is better.
 func (p *Point) quality() float64 {
 	switch {
+	case p.Score != nil && p.metric.Least:
+		return -*p.Score
+	case p.Score != nil:
+		return *p.Score
 	case p.Accuracy != nil:
 		return *p.Accuracy
 	case p.SQNR != nil:
@@ -167,8 +171,16 @@ func (s *Sweep) Plots() [][]byte {
 			return s.bits(&p.Point), 100 * *p.Accuracy
 		}, fmt.Sprintf("accuracy, %% (float: %.2f)", 100**s.Float)))
 	}
+	if s.Score != nil {
+		out = slices.Insert(out, 0, draw(s.Metric+" against bits", x, func(p *Swept) (float64, float64) {
+			return s.bits(&p.Point), scored(p.Score)
+		}, fmt.Sprintf("%s (float: %s)", s.Metric, figure(*s.Score))))
+	}
 	if slices.ContainsFunc(s.Points, func(p Swept) bool { return p.Cost != nil }) {
 		name, at := "output SQNR, dB", sqnr
+		if s.Score != nil {
+			name, at = s.Metric, func(p *Swept) float64 { return scored(p.Score) }
+		}
 		if s.Float != nil {
 			name, at = "accuracy, %", func(p *Swept) float64 { return 100 * *p.Accuracy }
 		}

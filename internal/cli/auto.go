@@ -22,6 +22,8 @@ import (
 type autoFlags struct {
 	studyFlags
 	accuracy, sqnr float64
+	score          float64
+	keep           *float64 // the score, where it was given
 	out            string
 	all, separate  bool
 }
@@ -41,6 +43,8 @@ func (a *App) auto() *cobra.Command {
 		"accuracy to keep: -0.5 is half a percent point below the float model, 0.95 is a share of the samples")
 	c.Flags().Float64Var(&f.sqnr, "sqnr", 30,
 		"without labels: SQNR in dB of the outputs against the float model, to keep")
+	c.Flags().Float64Var(&f.score, "keep", 0, "with --metric: the figure to keep; without it: half a percent of that of "+
+		"the float model may be lost")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder for the plans")
 	c.Flags().BoolVar(&f.all, "all", false, "print all plans that were measured, not the front alone")
 	c.Flags().BoolVar(&f.separate, "separate", false,
@@ -64,6 +68,10 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case f.metric.other() && (c.Flags().Changed("accuracy") || c.Flags().Changed("sqnr")):
+		return nil, usagef("--metric %s: --keep says what to keep of it", f.metric.name)
+	case !f.metric.other() && c.Flags().Changed("keep"):
+		return nil, usagef("--keep is for a --metric; --accuracy and --sqnr say what to keep without one")
 	case c.Flags().Changed("parts"):
 		return nil, usagef("--parts is for sensitivity and sweep: auto gives a layer one format, or two with --separate")
 	case f.data.Labels == "" && c.Flags().Changed("accuracy"):
@@ -75,6 +83,7 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 	case f.accuracy < -100 || f.accuracy > 1:
 		return nil, usagef("--accuracy %g: percent points to lose (-0.5), or a share to keep (0.95)", f.accuracy)
 	}
+	f.keep = given(c.Flags(), "keep", &f.score)
 	if err := required(c, "output"); err != nil {
 		return nil, err
 	}
@@ -86,6 +95,9 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 
 // goal is what the flags ask for.
 func (f *autoFlags) goal(s *choose.Study) choose.Goal {
+	if s.On.Score != nil {
+		return s.Keep(f.keep)
+	}
 	if s.Accuracy == nil {
 		return choose.Goal{SQNR: &f.sqnr}
 	}
@@ -132,11 +144,7 @@ func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 			WithHint("take a larger --part, or fewer products at once: --fps with a lower rate")
 	}
 	if n := r.Nearest(); n != nil {
-		kept := choose.Goal{SQNR: n.SQNR}
-		if r.Goal.Accuracy != nil {
-			kept = choose.Goal{Accuracy: n.Accuracy}
-		}
-		e = e.WithNote("the nearest is %s, which keeps %s", n.Name, kept)
+		e = e.WithNote("the nearest is %s, which keeps %s", n.Name, r.Kept(n))
 	}
 	hint := "wider --formats may"
 	switch q := &p.Quantize; {

@@ -39,6 +39,8 @@ type App struct {
 	Env Env
 	Out io.Writer
 	Err io.Writer
+	// In answers what a command asks.
+	In io.Reader
 	// json is the file of --json, empty for none.
 	json string
 	// facts is standard output, where --json - leaves it to the facts.
@@ -54,7 +56,7 @@ func Main(name string, args []string) int {
 		}
 		return exitOK
 	}
-	a := &App{Env: hostEnv(), Out: os.Stdout, Err: os.Stderr}
+	a := &App{Env: hostEnv(), Out: os.Stdout, Err: os.Stderr, In: os.Stdin}
 	return a.run(interruptible(name), name, args)
 }
 

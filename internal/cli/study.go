@@ -21,6 +21,7 @@ type studyFlags struct {
 	formats        string
 	csv, svg, html string
 	parts          []string
+	metric         metricFlags
 }
 
 // add declares them; formats is the default of --formats, choices are those of a plan that the command has, or all.
@@ -32,6 +33,7 @@ func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 		"samples (.npz), which also calibrate unless --calibrate names others")
 	c.Flags().StringVar(&f.data.Labels, "labels", "",
 		"class numbers of the samples (.npy), for accuracy; without them SQNR only")
+	f.metric.add(c)
 	c.Flags().StringVar(&f.formats, "formats", formats, "formats to try: fixed(4),mxint8; fixed(4..8) stands for five")
 	c.Flags().StringSliceVar(&f.parts, "parts", []string{"weight", "data"}, "what gets the format: weight, data or both")
 	c.Flags().IntVar(&f.data.Most, "samples", 0, "run only the first N samples; 0: all")
@@ -54,6 +56,9 @@ func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Par
 	if parts == (choose.Parts{}) {
 		return nil, parts, usagef("--parts names nothing: weight, data or both")
 	}
+	if err := f.metric.check(f.data.Labels); err != nil {
+		return nil, parts, err
+	}
 	formats, err = plan.ParseFormats(f.formats)
 	return formats, parts, err
 }
@@ -68,6 +73,9 @@ func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progres
 	p.Report("import", 0, 0)
 	g, err := source.Import()
 	if err != nil {
+		return nil, err
+	}
+	if f.data.Metric, err = f.metric.of(a, f.data.Labels); err != nil {
 		return nil, err
 	}
 	p.Report("float model", 0, 0)

@@ -29,6 +29,20 @@ type Data struct {
 	Most           int    // of the samples, 0: all
 	// HoldOut is the percentage of them that a search does not see.
 	HoldOut float64
+	// Metric is what outputs are judged by in place of the accuracy; it has read Labels. nil: accuracy.
+	Metric *Metric
+}
+
+// Metric is a figure for all outputs together.
+type Metric struct {
+	Name string
+	// Least says that less is better.
+	Least bool
+	// Samples is how many samples it has labels for; 0: it does not tell.
+	Samples int
+	// Of is the figure of what the model gives for the samples at some places of the file: an array for each output, with
+	// a leading axis of samples.
+	Of func(outputs []npz.Array, use []int) (float64, error)
 }
 
 // split divides n samples into those that are used and those that are held out, which are drawn the same each time: at
@@ -74,7 +88,10 @@ func (s Source) Subject(ctx context.Context, g *ir.Graph, d Data) (*Subject, err
 			g.Stage)
 	}
 	if s.Calibrate == "" {
-		s.Calibrate, s.Labels = d.Inputs, d.Labels
+		s.Calibrate = d.Inputs
+		if s.Labels = d.Labels; d.Metric != nil {
+			s.Labels = "" // they may be no classes
+		}
 	}
 	m := &Subject{Model: s.Model, Inputs: d.Inputs, Calibrate: s.Calibrate, Labels: d.Labels, Verify: s.Passes.Verify}
 	var err error
@@ -107,7 +124,10 @@ func (m *Subject) measureOn(ctx context.Context, d Data) (held []int, err error)
 		return nil, err
 	}
 	var labels [][]int64
-	if d.Labels != "" {
+	if d.Metric != nil && d.Metric.Samples != 0 && d.Metric.Samples != len(samples) {
+		return nil, diag.New(diag.Labels, d.Labels, "labels of %d samples for %d samples", d.Metric.Samples, len(samples))
+	}
+	if d.Labels != "" && d.Metric == nil {
 		if labels, err = Labels(d.Labels); err != nil {
 			return nil, err
 		}
@@ -120,10 +140,16 @@ func (m *Subject) measureOn(ctx context.Context, d Data) (held []int, err error)
 		n = min(n, d.Most)
 	}
 	use, held := d.split(n)
-	if m.Known, err = Know(ctx, m.Graph, file, use, labels); err != nil || len(held) == 0 {
+	if m.Known, err = Know(ctx, m.Graph, file, use, labels); err != nil {
 		return nil, err
 	}
-	m.Held, err = Know(ctx, m.Graph, file, held, labels)
+	m.Known.Metric = d.Metric
+	if len(held) == 0 {
+		return nil, nil
+	}
+	if m.Held, err = Know(ctx, m.Graph, file, held, labels); err == nil {
+		m.Held.Metric = d.Metric
+	}
 	return held, err
 }
 
@@ -192,9 +218,11 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 			continue
 		}
 		point := report.Precision{Bits: bits}
-		if point.SQNR, point.Accuracy, err = known.Kept(ctx, q.Graph); err != nil {
+		kept, err := known.Kept(ctx, q.Graph)
+		if err != nil {
 			return nil, "", err
 		}
+		point.SQNR, point.Accuracy = kept.SQNR, kept.Accuracy
 		points = append(points, point)
 	}
 	on, err = known.described(len(floats), filepath.Base(path))
@@ -222,6 +250,14 @@ type Known struct {
 	Use    []int
 	Want   []ref.Sample
 	Labels [][]int64
+	// Metric is what outputs are judged by beside; nil for nothing.
+	Metric *Metric
+}
+
+// Kept is what a quantized graph keeps of the float graph.
+type Kept struct {
+	// SQNR is that of all outputs, see SQNR; Accuracy is nil without labels, Score without a metric.
+	SQNR, Accuracy, Score *float64
 }
 
 // Know evaluates the float graph g on the samples of a file at some places; labels are those of the whole file, or nil.
@@ -238,22 +274,41 @@ func Know(ctx context.Context, g *ir.Graph, file *npz.File, use []int, labels []
 	return k, err
 }
 
-// Kept says what the quantized graph q keeps of the float graph: the SQNR of all outputs, see SQNR, and the accuracy,
-// nil without labels.
-func (k *Known) Kept(ctx context.Context, q *ir.Graph) (sqnr, accuracy *float64, err error) {
+// Kept says what the quantized graph q keeps of the float graph.
+func (k *Known) Kept(ctx context.Context, q *ir.Graph) (kept Kept, err error) {
 	samples, _, err := Samples(q, k.File)
 	if err != nil {
-		return nil, nil, err
+		return kept, err
 	}
 	got, err := Evaluate(ctx, q, Pick(samples, k.Use))
 	if err != nil {
-		return nil, nil, err
+		return kept, err
 	}
-	if sqnr, _, err = SQNR(k.Float, k.Want, q, got); err != nil || k.Labels == nil {
-		return sqnr, nil, err
+	if kept.SQNR, _, err = SQNR(k.Float, k.Want, q, got); err != nil {
+		return kept, err
+	}
+	if kept.Score, err = k.Score(q, got); err != nil || k.Labels == nil {
+		return kept, err
 	}
 	right, err := Accuracy(q, got, k.Labels)
-	return sqnr, &right, err
+	kept.Accuracy = &right
+	return kept, err
+}
+
+// Score is the figure of the metric for what a graph gives; nil without one.
+func (k *Known) Score(g *ir.Graph, outputs []ref.Sample) (*float64, error) {
+	if k.Metric == nil {
+		return nil, nil
+	}
+	arrays, err := Arrays(g, outputs, Batch{len(outputs), replaced}, false)
+	if err != nil {
+		return nil, err
+	}
+	score, err := k.Metric.Of(arrays, k.Use)
+	if err == nil && (math.IsNaN(score) || math.IsInf(score, 0)) {
+		err = diag.New(diag.Labels, g.Name, "%s of the outputs is %v, which no search can compare", k.Metric.Name, score)
+	}
+	return &score, err
 }
 
 // Pick are the elements of a list at some places.
