@@ -21,12 +21,16 @@ def is_array(value):
     return hasattr(value, "__array__") or hasattr(value, "detach")
 
 
+def is_path(value):
+    return isinstance(value, (str, os.PathLike))
+
+
 def npz(value, path):
     """The path of an .npz file with the arrays: value itself where it is a path, else a new file at path.
 
     value is one array, a mapping from names to arrays, or a list or tuple of arrays in order.
     """
-    if isinstance(value, (str, os.PathLike)):
+    if is_path(value):
         return os.fspath(value)
     if isinstance(value, Mapping):
         named = value
@@ -43,7 +47,7 @@ def npz(value, path):
 
 def npy(value, path):
     """The path of an .npy file with an array: value itself where it is a path, else a new file at path."""
-    if isinstance(value, (str, os.PathLike)):
+    if is_path(value):
         return os.fspath(value)
     numpy.save(path, array(value), allow_pickle=False)
     return path

@@ -8,7 +8,7 @@ output, or without it into a temporary one, which lives as long as the result.
 import os
 import tempfile
 
-from . import arrays, flags as flag, model as models
+from . import arrays, flags as flag, metric as metrics, model as models
 from .design import Design, compile
 from .program import CheckFailed, Result, call
 
@@ -32,31 +32,37 @@ def profile(model, inputs, **flags):
     return _measured("profile", model, {"inputs": inputs, **flags})
 
 
-def sensitivity(model, inputs, labels=None, **flags):
+def sensitivity(model, inputs, labels=None, metric=None, **flags):
     """Measures what each layer alone loses in each format.
 
     flags are those of lathe sensitivity: formats=["fixed(4)", "mxint8"], parts="weight", calibrate=x. frame() has a row
-    for each layer and format.
+    for each layer and format. metric is as for auto.
     """
-    return _measured("sensitivity", model, {"inputs": inputs, "labels": labels, **flags})
+    return _measured("sensitivity", model, {"inputs": inputs, "labels": labels, "metric": metric, **flags})
 
 
-def sweep(model, inputs, labels=None, **flags):
+def sweep(model, inputs, labels=None, metric=None, **flags):
     """Measures the whole model in one format after the other: accuracy, SQNR, bits, predicted hardware.
 
     flags are those of lathe sweep: formats="fixed(3..8)", part="xc7a35t", no_cost=True. frame() has a row a format.
+    metric is as for auto.
     """
-    return _measured("sweep", model, {"inputs": inputs, "labels": labels, **flags})
+    return _measured("sweep", model, {"inputs": inputs, "labels": labels, "metric": metric, **flags})
 
 
-def auto(model, inputs, labels=None, output=None, **flags):
+def auto(model, inputs, labels=None, metric=None, output=None, **flags):
     """Searches for each layer the cheapest format that is good enough.
+
+    metric is "accuracy", "top5", "iou", "perplexity", "rmse", or a function of outputs, as run returns them, and of
+    the labels of the same samples; more of what it returns is better. keep=0.9 is what a plan has to keep of it;
+    without, half a percent may be lost.
 
     flags are those of lathe auto: accuracy=-0.5, sqnr=30, part="xc7a35t", formats="fixed(3..8)", separate=True,
     hold_out=30. Of the result, plan is the file of the best plan, for lathe.compile(model, plan=result.plan), and
     frame() has a row for each plan that was measured. Raises Error L0422 where none is good enough.
     """
-    facts = _written("auto", model, "plans", {"inputs": inputs, "labels": labels, "output": output, **flags})
+    facts = _written("auto", model, "plans",
+                     {"inputs": inputs, "labels": labels, "metric": metric, "output": output, **flags})
     facts["plan"] = os.path.join(facts.folder, "best.toml")
     return facts
 
@@ -198,7 +204,10 @@ def _run(folder, command, model, flags):
     path = models.file(model, folder, example)
     if models.is_module(model):
         flags.pop("example", None)  # its shapes are in the export
-    return call(command, path, *flag.of(flags, folder))
+    answer = None
+    if callable(flags.get("metric")):
+        flags, answer = metrics.asked(flags, folder)
+    return call(command, path, *flag.of(flags, folder), answer=answer)
 
 
 def _arrays(folder, command, values, *args):

@@ -13,6 +13,9 @@ from . import tables
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "lathe")
 
+# Begins the line by which the program asks for the metric of a file of outputs.
+_ASKS = "metric of "
+
 # Warnings of the program are warnings here; its notes and progress are of level INFO.
 _log = logging.getLogger("lathe")
 
@@ -99,12 +102,15 @@ def environment():
     return env
 
 
-def call(*args):
-    """Runs a command and returns its facts. Raises Error with what it prints."""
+def call(*args, answer=None):
+    """Runs a command and returns its facts. Raises Error with what it prints.
+
+    answer gives the number that the program asks for a file of outputs, see metric.py.
+    """
     with tempfile.TemporaryDirectory(prefix="lathe-") as folder:
         facts, table = os.path.join(folder, "facts.json"), os.path.join(folder, "table.txt")
         with open(table, "w", encoding="utf-8") as out:
-            status, text = _watch([PROGRAM, *args, f"--json={facts}"], out)
+            status, text = _watch([PROGRAM, *args, f"--json={facts}"], out, answer)
         result = Result()
         if os.path.exists(facts):
             with open(facts, encoding="utf-8") as file:
@@ -130,10 +136,10 @@ def _as_arguments(text):
     return re.sub(r"--(?!help)([a-z][a-z-]*)", lambda found: found.group(1).replace("-", "_"), text)
 
 
-def _watch(command, out):
+def _watch(command, out, answer=None):
     """Runs a command, hands its lines to the log as they come, and returns its status and the text of its error."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, encoding="utf-8",
-                               errors="replace", env=environment())
+    process = subprocess.Popen(command, stdin=subprocess.PIPE if answer else subprocess.DEVNULL, stdout=out,
+                               stderr=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment())
     text = ""
     try:
         for line in process.stderr:
@@ -141,6 +147,9 @@ def _watch(command, out):
                 text += line[len("lathe: "):] if line.startswith("lathe: ") else line
             elif line.startswith("warning: "):
                 _log.warning("%s", line.rstrip())
+            elif answer and line.startswith(_ASKS):
+                process.stdin.write(f"{answer(line[len(_ASKS):-1])!r}\n")
+                process.stdin.flush()
             else:
                 _log.info("%s", line.rstrip())
         return process.wait(), text
@@ -150,3 +159,5 @@ def _watch(command, out):
         raise
     finally:
         process.stderr.close()
+        if answer:
+            process.stdin.close()

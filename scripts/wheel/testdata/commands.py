@@ -64,6 +64,35 @@ assert not os.path.exists(gone)
 e = refused("keeps SQNR 200.0 dB", lambda: lathe.auto(path, x, formats="fixed(4)", sqnr=200), lathe.Error)
 assert e.code == "L0422", e
 
+# Metrics, by name and as functions, on the samples that the search sees.
+with_top = lathe.sweep(path, x, labels, metric="top5", formats="fixed(4)", no_cost=True)
+assert with_top.metric == "top5" and with_top.frame()[0]["score"] == 1, with_top
+wanted = lathe.run(path, x)
+measured = lathe.sweep(path, x, wanted, metric="rmse", formats="fixed(4),fixed(6)", no_cost=True)
+own = lathe.sweep(path, x, wanted, metric=lambda y, want: -numpy.sqrt(numpy.mean((y - want) ** 2)),
+                  formats="fixed(4),fixed(6)", no_cost=True)
+assert own.metric == "metric" and measured.score_float < 1e-6
+for one, other in zip(measured.frame(), own.frame()):
+    assert abs(one["score"] + other["score"]) < 1e-6 < one["score"], (one, other)
+seen = []
+
+
+def right(y, want):
+    seen.append(len(y))
+    assert len(y) == len(want["class"])
+    return (y.argmax(1) == want["class"]).mean()
+
+
+found = lathe.auto(path, x, {"class": labels}, metric=right, keep=0.5, formats="fixed(3..4)", samples=40, hold_out=25)
+named = lathe.auto(path, x, labels, accuracy=0.5, formats="fixed(3..4)", samples=40, hold_out=25)
+assert found.metric == "right" and found.goal.score == 0.5 and set(seen) == {30, 10}, (found.goal, seen)
+assert [c.score for c in found.candidates] == [c.accuracy for c in named.candidates]
+assert found.candidates[found.best].formats == named.candidates[named.best].formats
+refused("", lambda: lathe.sweep(path, x, metric=lambda y, want: 1 / 0, formats="fixed(4)"), ZeroDivisionError)
+refused("returned nan", lambda: lathe.sweep(path, x, metric=lambda y, want: numpy.nan, formats="fixed(4)"), ValueError)
+refused("did you mean rmse?", lambda: lathe.sweep(path, x, labels, metric="rsme"))
+refused("labels of 60 samples for 50", lambda: lathe.sweep(path, x[:50], labels, metric="top5"), lathe.Error)
+
 # A quantized model is a model; remedies are arguments.
 small = lathe.quantize(path, x, labels, bits=3)
 assert (lathe.run(small, x) == lathe.run(path, x, calibration=x, bits=3)).all()
