@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
 )
@@ -46,11 +47,35 @@ func accuracyText(r *driver.Accuracies) string {
 	return text
 }
 
-// printRight prints the share of outputs that are right; nothing where there are no labels.
-func (a *App) printRight(g *ir.Graph, outputs []ref.Sample, path string) (*float64, error) {
-	if path == "" {
-		return nil, nil
+// printRight prints the share of outputs that are right, or what another metric says of them; nothing without labels.
+func (a *App) printRight(g *ir.Graph, outputs []ref.Sample, r *runFlags) (facts rightFacts, err error) {
+	if r.labels == "" {
+		return facts, nil
 	}
+	metric, err := r.metric.of(a, r.labels)
+	if err != nil {
+		return facts, err
+	}
+	if metric == nil {
+		facts.Accuracy, err = a.printAccurate(g, outputs, r.labels)
+		return facts, err
+	}
+	if metric.Samples != len(outputs) {
+		return facts, diag.New(diag.Labels, r.labels, "labels of %d samples for %d samples", metric.Samples, len(outputs))
+	}
+	known := driver.Known{Metric: metric}
+	for i := range outputs {
+		known.Use = append(known.Use, i)
+	}
+	facts.Metric = metric.Name
+	if facts.Score, err = known.Score(g, outputs); err == nil {
+		fmt.Fprintf(a.Out, "%s: %.4g\n", metric.Name, *facts.Score)
+	}
+	return facts, err
+}
+
+// printAccurate prints the share of outputs that are right.
+func (a *App) printAccurate(g *ir.Graph, outputs []ref.Sample, path string) (*float64, error) {
 	labels, err := driver.Labels(path)
 	if err != nil {
 		return nil, err

@@ -31,11 +31,16 @@ const (
 )
 
 func (m *metricFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&m.name, "metric", accuracyName, "what outputs are judged by: accuracy, "+
-		strings.Join(choose.MetricNames(), ", ")+"; for rmse, --labels has the wanted outputs")
+	m.addName(c)
 	c.Flags().StringVar(&m.calls, callsFlag, "", "folder for outputs of which the caller computes the metric: each line "+
 		"\""+askPrefix+"FILE\" on standard error asks for one, as a number on standard input")
 	c.Flags().Lookup(callsFlag).Hidden = true
+}
+
+// addName declares the flag alone that names a metric.
+func (m *metricFlags) addName(c *cobra.Command) {
+	c.Flags().StringVar(&m.name, "metric", accuracyName, "what outputs are judged by: accuracy, "+
+		strings.Join(choose.MetricNames(), ", ")+"; for rmse, --labels has the wanted outputs")
 }
 
 // other says that something takes the place of the accuracy.

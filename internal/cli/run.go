@@ -26,6 +26,7 @@ import (
 type runFlags struct {
 	engine, record   string
 	labels           string
+	metric           metricFlags
 	codes, invariant bool
 	archs            []string // of the machine code in a recording
 	device           *string  // on which the engine cuda ran
@@ -50,6 +51,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().StringVar(&r.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
+	r.metric.addName(c)
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
 	c.Flags().StringSliceVar(&r.archs, "arch", library.ArchNames(), "GPU architectures of a recording")
@@ -74,14 +76,14 @@ func (a *App) runModel() *cobra.Command {
 		}
 		source.Arrays = inputs
 		r.device = new(string)
-		arrays, accuracy, err := a.compute(c.Context(), source, inputs, r)
+		arrays, right, err := a.compute(c.Context(), source, inputs, r)
 		if err != nil {
 			return err
 		}
 		if err := a.writeArrays(c.Context(), output, arrays); err != nil {
 			return err
 		}
-		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, a.printArrays(output, arrays), accuracy})
+		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, a.printArrays(output, arrays), right})
 	}
 	return a.withJSON(c)
 }
@@ -102,7 +104,10 @@ func (r *runFlags) check(inputs string, archs bool) error {
 	if err := checkArchs(r.archs); err != nil {
 		return err
 	}
-	return needsSamples(r.labels, inputs, "--inputs")
+	if err := needsSamples(r.labels, inputs, "--inputs"); err != nil {
+		return err
+	}
+	return r.metric.check(r.labels)
 }
 
 // runFacts are what --json says of a run; Device is "emulated (sm_80)" or the GPU of the engine cuda.
@@ -112,8 +117,15 @@ type runFacts struct {
 	Device string `json:"device,omitempty"`
 	Output string `json:"output"`
 	Arrays any    `json:"arrays"`
-	// Accuracy is the share of samples that are right; nil without labels.
+	rightFacts
+}
+
+// rightFacts are how right the outputs are: Accuracy the share of samples, nil without labels, or Score that of another
+// metric.
+type rightFacts struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	Metric   string   `json:"metric,omitempty"`
+	Score    *float64 `json:"score,omitempty"`
 }
 
 // quantizes says that a model from s is quantized for an engine.
@@ -121,19 +133,19 @@ func quantizes(s driver.Source, engine string) bool {
 	return s.Plan != "" || s.Calibrate != "" || s.Settings != (plan.Settings{}) || engine == "rtl"
 }
 
-// compute imports, quantizes where a plan or the engine asks for it, and runs. The accuracy is nil without labels.
-func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) ([]npz.Array, *float64,
-	error) {
+// compute imports, quantizes where a plan or the engine asks for it, and runs.
+func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) (_ []npz.Array,
+	right rightFacts, err error) {
 	p := progress{app: a}
 	defer p.finish()
 	p.Report("import", 0, 0)
 	g, err := s.Import()
 	if err != nil {
-		return nil, nil, err
+		return nil, right, err
 	}
 	p.finish()
 	if inputs == "" && len(g.In) > 0 {
-		return nil, nil, usagef("lathe run needs --inputs")
+		return nil, right, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
 	plan := plan.Default()
@@ -141,12 +153,12 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		s.Errors = quantize.Unmeasured // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
-			return nil, nil, err
+			return nil, right, err
 		}
 		plan = q.Plan
 		if g = q.Graph; r.engine == "rtl" {
 			if hw, err = a.design(ctx, q, "", &p); err != nil {
-				return nil, nil, err
+				return nil, right, err
 			}
 			g = hw.Scheduled
 		}
@@ -154,31 +166,30 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		a.noteFormats(g)
 	}
 	if g, err = a.computed(ctx, g, r, s.Passes); err != nil {
-		return nil, nil, err
+		return nil, right, err
 	}
 	if r.codes {
 		if err := driver.HasCodes(s.Model, g); err != nil {
-			return nil, nil, err
+			return nil, right, err
 		}
 	}
 	samples, batch, tokens, err := runSamples(g, plan, inputs)
 	if err != nil {
-		return nil, nil, err
+		return nil, right, err
 	}
 	outputs, err := a.engine(ctx, &p, r, g, hw, samples)
 	p.finish()
 	if err != nil {
-		return nil, nil, err
+		return nil, right, err
 	}
-	accuracy, err := a.printRight(g, outputs, r.labels)
-	if err != nil {
-		return nil, nil, err
+	if right, err = a.printRight(g, outputs, &r); err != nil {
+		return nil, right, err
 	}
 	arrays, err := driver.Arrays(g, outputs, batch, r.codes)
 	if tokens > 0 {
 		driver.FirstTokens(g, arrays, tokens)
 	}
-	return arrays, accuracy, err
+	return arrays, right, err
 }
 
 // runSamples reads the samples of a run. tokens is how many those for a decoder have, 0 where they fill it.
