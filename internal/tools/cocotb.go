@@ -30,14 +30,14 @@ func NeedAlkaid(t testing.TB) string {
 	return python
 }
 
-// NeedPeers returns the Python that has qonnx and ONNX Runtime. It skips t if there is none, and fails it in a long run
-// where CI=true: `make long` alone installs it.
+// NeedPeers returns the Python that has qonnx and ONNX Runtime. It skips t if there is none, and fails it where
+// CI=true: tests of a long run alone ask, which `make long` installs it for.
 func NeedPeers(t testing.TB) string {
 	t.Helper()
 	python := filepath.Join(CacheDir(t), "peers", "bin", "python")
 	if len(missing([]string{python})) > 0 {
 		text := fmt.Sprintf("%s needs qonnx and ONNX Runtime (scripts/setup peers puts them there): no %s", t.Name(), python)
-		message{text, inCI() && Long}.end(t)
+		message{text, inCI()}.end(t)
 	}
 	return python
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build long
+
 package driver_test
 
 import (
@@ -24,7 +26,8 @@ func TestPeers(t *testing.T) {
 	for _, kind := range []string{"qonnx", "qdq"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			python, count := tools.NeedPeers(t), tools.Sample(20, 1000)
+			const count = 1000
+			python := tools.NeedPeers(t)
 			dir, err := os.MkdirTemp("", "lathe-peers-"+kind+"-")
 			if err != nil {
 				t.Fatal(err)
