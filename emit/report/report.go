@@ -59,13 +59,15 @@ type Report struct {
 type Routed struct {
 	Device string  `json:"device"` // with its speed grade
 	MHz    float64 `json:"mhz"`    // of the best seed
-	Median float64 `json:"mhz_median"`
-	Seeds  int     `json:"seeds"`
-	LUT    int     `json:"luts"`
-	FF     int     `json:"ffs"`
-	DSP    int     `json:"dsps"`
-	BRAM   int     `json:"brams"`
-	Path   []Hop   `json:"critical_path"`
+	// Verdict says whether that is the clock asked for, and whether the device is that of the plan.
+	Verdict string  `json:"verdict"`
+	Median  float64 `json:"mhz_median"`
+	Seeds   int     `json:"seeds"`
+	LUT     int     `json:"luts"`
+	FF      int     `json:"ffs"`
+	DSP     int     `json:"dsps"`
+	BRAM    int     `json:"brams"`
+	Path    []Hop   `json:"critical_path"`
 	// FloorPlan is an SVG without a prologue. It is trusted.
 	FloorPlan []byte `json:"-"`
 }

@@ -38,8 +38,9 @@ func full() *Report {
 		Predicted: &Cells{120, 440, 5, 1.5, 0},
 		Balance: &Balance{FPS: 400000, Reached: 434028, Cost: Cells{120, 440, 5, 1.5, 2},
 			Budget: Cells{LUT: 900, FF: 1800, URAM: 64}, Proof: hostile},
-		Routed: &Routed{Device: hostile, MHz: 125, Median: 120, Seeds: 3, LUT: 5970, Path: []Hop{{NS: 8, Kind: "wire",
-			Layer: hostile, Module: "op_conv", Signal: hostile}}, FloorPlan: []byte("<svg><text>floor</text></svg>")},
+		Routed: &Routed{Device: hostile, Verdict: "meets the 100 MHz asked for", MHz: 125, Median: 120,
+			Seeds: 3, LUT: 5970, Path: []Hop{{NS: 8, Kind: "wire", Layer: hostile, Module: "op_conv", Signal: hostile}},
+			FloorPlan: []byte("<svg><text>floor</text></svg>")},
 		Fifos:     []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
 		Timeline:  []Span{{hostile, []int{0, 50}, []int{49, 99}}},
 		Precision: []Precision{{Bits: 4, SQNR: f(12), Accuracy: f(0.5)}, {Bits: 8, SQNR: f(40), Accuracy: f(0.9)}},
@@ -179,7 +180,8 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(text, hostile); n < 10 {
 		t.Errorf("a hostile name stands in the text %d times", n)
 	}
-	for _, want := range []string{"217,014 samples/s routed: ", "125 MHz by timing analysis; one sample every 576 cycles",
+	for _, want := range []string{"217,014 samples/s routed: ",
+		"125 MHz by timing analysis, which meets the 100 MHz asked for; one sample every 576 cycles",
 		"the best of 3 seeds; the median is 120 MHz. 5,970 LUT", "floor", "8 wire " + hostile + " op_conv " + hostile,
 		"1,234,567 parameters", "576 cycles", "791 cycles", "6.33 µs at the routed clock",
 		"97.50 %", "98.00 %",

@@ -122,7 +122,7 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 	}
 	clock, at := hw.Plan.Target.ClockMHz, "the wished clock of %s MHz (not measured)"
 	if r.Routed != nil {
-		clock, at = r.Routed.MHz, "%s MHz, routed: "+r.Routed.Device+", by timing analysis"
+		clock, at = r.Routed.MHz, "%s MHz, routed: "+r.Routed.Device+", by timing analysis, which "+r.Routed.Verdict
 	}
 	rows := [][]string{{"rate", fmt.Sprintf("%s cycles a %s, set by %s; %s %ss/s at "+at, diag.Number(ii, 10), r.Frame(),
 		r.Speed.Bottleneck, diag.Number(clock*1e6/ii, 6), r.Frame(), diag.Number(clock, 6))}}

@@ -13,7 +13,9 @@ import (
 	"lathe/emit/report"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/target"
 	"lathe/ir/text"
+	"lathe/lower/plan"
 	"lathe/lower/quantize/loss"
 	"lathe/lower/schedule/tokens"
 	"lathe/rtl"
@@ -79,7 +81,7 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 		counted(r, d, m.Area)
 	}
 	if m.Routed != nil {
-		r.Routed = routed(m.Routed)
+		r.Routed = routed(m.Routed, &h.Plan.Target)
 	}
 	return r, nil
 }
@@ -354,9 +356,22 @@ func (h *Hardware) Routed(dir string) (*route.Report, error) {
 	return r, nil
 }
 
+// judged says whether a routed design is on the part of the plan, and reaches its clock.
+func judged(r *route.Report, t *plan.Target) string {
+	text := fmt.Sprintf("meets the %s MHz asked for", diag.Number(t.ClockMHz, 4))
+	if r.MHz < t.ClockMHz {
+		text = fmt.Sprintf("misses the %s MHz asked for", diag.Number(t.ClockMHz, 4))
+	}
+	if d, err := target.Find(r.Part); err != nil || d.Name != t.FPGA.Name {
+		text += ", on another part than that of the plan, " + t.FPGA.Part
+	}
+	return text
+}
+
 // routed is what the page says of a result.
-func routed(r *route.Report) *report.Routed {
-	out := &report.Routed{Device: r.DeviceName(), MHz: r.MHz, Median: r.Median, Seeds: len(r.MHzSeeds), LUT: r.LUT,
+func routed(r *route.Report, t *plan.Target) *report.Routed {
+	out := &report.Routed{Device: r.DeviceName(), Verdict: judged(r, t),
+		MHz: r.MHz, Median: r.Median, Seeds: len(r.MHzSeeds), LUT: r.LUT,
 		FF: r.FF, DSP: r.DSP, BRAM: r.BRAM, FloorPlan: r.FloorPlan}
 	for _, h := range r.Steps() {
 		out.Path = append(out.Path, report.Hop{NS: h.NS, Kind: h.Kind, Layer: h.Layer, Module: h.Module,
