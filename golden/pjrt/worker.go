@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -142,7 +143,9 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 
 // hello loads the plugin, tests it, and describes it.
 func (s *server) hello() ([][]byte, error) {
+	runtime.LockOSThread() // the linker keeps its reason by thread
 	plugin, err := pjrt.GetPlugin(s.plugin)
+	runtime.UnlockOSThread()
 	if err != nil || plugin == nil {
 		return nil, diag.New(diag.PJRTPlugin, "", "the PJRT plugin does not load: %s", unloadable(s.plugin, err)).
 			WithHint("scripts/setup fetches a matching plugin")
