@@ -39,9 +39,7 @@ func (p *interpolation) rtl(n *ir.Node) (*rtl.Unit, error) {
 		"D", p.d.bits, "FO", out.F, "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER",
 		int(out.Over), "EDGE", edge, "V_W", width[0], "C1_W", width[1], "C2_W", width[2], "BEATS",
 		hardware.Beats(n.Type, n.HW.InLanes), "ROM_STYLE", style)
-	if n.HW.DSP == "none" {
-		u.With("MULT", "lut")
-	}
+	u.With(hardware.NoDSP(n)...)
 	u.Images = []rtl.Image{{Param: "IMAGE", Width: width[0] + width[1] + width[2], Make: func(im *rtl.Image) error {
 		for i := range fields[0] {
 			word := new(big.Int)

@@ -51,13 +51,10 @@ func Shared(n *ir.Node, x int, signed bool, w int) (lanes int, cause string) {
 
 // Multipliers asks for products in LUTs, two in a DSP, or DSPs that sum them.
 func Multipliers(n *ir.Node) []any {
-	switch n.HW.DSP {
-	case "none":
-		return []any{"MULT", "lut"}
-	case "pack", "chain":
-		return []any{"MULT", n.HW.DSP}
+	if how := n.HW.DSP; how == "pack" || how == "chain" {
+		return []any{"MULT", how}
 	}
-	return nil
+	return hardware.NoDSP(n)
 }
 
 // widths are the widths of the constants of an exact sum in hardware.

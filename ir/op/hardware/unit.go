@@ -32,6 +32,14 @@ func FixedParams(fx format.Fixed, exp int) []any {
 		"ROUND", int(fx.Round), "OVER", int(fx.Over)}
 }
 
+// NoDSP asks for products in LUTs where the plan wants n without DSPs.
+func NoDSP(n *ir.Node) []any {
+	if n.HW.DSP == "none" {
+		return []any{"MULT", "lut"}
+	}
+	return nil
+}
+
 // Result is the result format of n, which has a rounding that hardware knows.
 func Result(n *ir.Node) (format.Fixed, error) {
 	fx, err := arith.FixedOf(n, n.Type)

@@ -184,8 +184,8 @@ func pairUnit(module string, n *ir.Node, p exactPair, a, b operand) (*rtl.Unit, 
 		"DEEP", rtl.Flag(deep))
 	u.Params = append(u.Params, rtl.Param{Name: "CA", Value: hardware.Hex(a.add(), pa)},
 		rtl.Param{Name: "CB", Value: hardware.Hex(b.add(), pb)})
-	if u.With(out...); n.HW.DSP == "none" && p.kind == pairProduct {
-		u.With("MULT", "lut")
+	if u.With(out...); p.kind == pairProduct {
+		u.With(hardware.NoDSP(n)...)
 	}
 	u.Frames = n.TurnFrames()
 	return u.With("BEATS", hardware.Beats(n.Type, n.HW.InLanes)/u.Frames), nil

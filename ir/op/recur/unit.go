@@ -87,10 +87,7 @@ func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 		u.Images = append(u.Images, image("BIAS", out*widest(bias), words(bias, out)))
 	}
 	u.With("ROM_STYLE", hardware.MemStyle(n))
-	if n.HW.DSP == "none" {
-		u.With("MULT", "lut")
-	}
-	return u, nil
+	return u.With(hardware.NoDSP(n)...), nil
 }
 
 // firsts are the parameters and images of rows that show cells, and of states before the first row.

@@ -11,6 +11,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
+	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
@@ -104,11 +105,6 @@ func each(n *ir.Node, row func(args []*ir.Tensor, y []int64, b, t, h int)) ir.Ke
 	}
 }
 
-// encoder is the one rounding of sums.
-func (p products) encoder() func(sum int64) int64 {
-	return func(sum int64) int64 { return p.out.Requant(sum, p.exp) }
-}
-
 func scoresEval(n *ir.Node) (ir.Kernel, error) {
 	if dot.PairNamesWindow(n) {
 		return blockScoresEval(n)
@@ -118,7 +114,7 @@ func scoresEval(n *ir.Node) (ir.Kernel, error) {
 		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
-	enc, each1 := p.encoder(), q[2]/k[2]
+	enc, each1 := arith.Encoder(p.out, p.exp), q[2]/k[2]
 	return each(n, func(args []*ir.Tensor, y []int64, b, t, h int) {
 		query := args[0].Codes[((b*q[1]+t)*q[2]+h)*q[3]:][:q[3]]
 		for s := range y {
@@ -143,7 +139,7 @@ func sumEval(n *ir.Node) (ir.Kernel, error) {
 		return nil, n.Errorf(diag.OpFormats, "%v", err)
 	}
 	w, v, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
-	enc, each1 := p.encoder(), w[2]/v[2]
+	enc, each1 := arith.Encoder(p.out, p.exp), w[2]/v[2]
 	return each(n, func(args []*ir.Tensor, y []int64, b, t, h int) {
 		for s, weight := range args[0].Codes[((b*w[1]+t)*w[2]+h)*w[3]:][:w[3]] {
 			if !a.sees(t, s) {

@@ -56,10 +56,7 @@ func rotateRTL(n *ir.Node) (*rtl.Unit, error) {
 		u.With("ENDS", 1)
 		u.Ends = "in"
 	}
-	u.With(result...).With(hardware.RomStyle(n)...)
-	if n.HW.DSP == "none" {
-		u.With("MULT", "lut")
-	}
+	u.With(result...).With(hardware.RomStyle(n)...).With(hardware.NoDSP(n)...)
 	heads := p.beats(lanes, adjacent && lanes > 1)
 	u.Images = []rtl.Image{{Param: "IMAGE", Width: len(heads[0]) * 2 * p.factor, Make: func(im *rtl.Image) error {
 		for t := range s[1] {
