@@ -12,6 +12,7 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
 	"lathe/lower/float/layout"
+	"lathe/lower/float/simplify"
 )
 
 // asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
@@ -47,7 +48,7 @@ func asIds(g *ir.Graph) {
 		if !ir.IsWhole(in.Type.Format) {
 			continue
 		}
-		if way, ok := idsFrom(g, users, in); ok {
+		if way, ok := simplify.Moved(g, users, in, looksUp); ok {
 			for _, n := range way {
 				n.Type.Format = format.FP32
 			}
@@ -60,26 +61,6 @@ func asIds(g *ir.Graph) {
 			}
 		}
 	}
-}
-
-// idsFrom lists n and what moves its elements on the way to tables and masks; false where they go elsewhere.
-func idsFrom(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) (way []*ir.Node, ok bool) {
-	if g.IsOutput(n) {
-		return nil, false
-	}
-	way = []*ir.Node{n}
-	for _, u := range users[n] {
-		if u.Op.Traits.KeepsCodes {
-			more, ok := idsFrom(g, users, u)
-			if !ok {
-				return nil, false
-			}
-			way = append(way, more...)
-		} else if !looksUp(u, n) {
-			return nil, false
-		}
-	}
-	return way, len(users[n]) > 0
 }
 
 // looksUp says that n reads ids as positions alone: of rows of a constant table, or as quantized graphs do.

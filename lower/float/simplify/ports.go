@@ -28,15 +28,17 @@ func Ports(g *ir.Graph) error {
 		if !ir.IsWhole(in.Type.Format) || !fixed || f.W < 2 || f.W > portBits {
 			continue
 		}
-		way, ok := converted(g, users, in)
+		way, ok := Moved(g, users, in, toFloat)
 		if !ok {
 			continue
 		}
 		for _, n := range way {
-			if n.Op == whole.Convert {
-				n.Op, n.Attrs = move.Identity, nil
-			}
 			n.Type.Format = format.FP32
+			for _, u := range users[n] {
+				if u.Op == whole.Convert {
+					u.Op, u.Attrs = move.Identity, nil
+				}
+			}
 		}
 		if model.Quantized {
 			q := &ir.Node{Name: g.FreshName(in.Name + ".codes"), Op: pointwise.Quant, Pos: in.Pos, Type: in.Type,
@@ -49,25 +51,27 @@ func Ports(g *ir.Graph) error {
 	return nil
 }
 
-// converted lists n, what moves its elements, and the conversions to real numbers that alone read them; false where
-// others do.
-func converted(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) (way []*ir.Node, ok bool) {
+// toFloat says that n is a conversion to float.
+func toFloat(n, _ *ir.Node) bool {
+	a, converts := n.Attrs.(*whole.ConvertAttrs)
+	return converts && ir.FormatOf(a.To) == format.FP32
+}
+
+// Moved lists n and what moves its elements on the way to readers of a kind; false where others read them.
+func Moved(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node, reads func(u, n *ir.Node) bool) (way []*ir.Node,
+	ok bool) {
 	if g.IsOutput(n) {
 		return nil, false
 	}
 	way = []*ir.Node{n}
 	for _, u := range users[n] {
-		a, converts := u.Attrs.(*whole.ConvertAttrs)
-		switch {
-		case converts && ir.FormatOf(a.To) == format.FP32:
-			way = append(way, u)
-		case u.Op.Traits.KeepsCodes:
-			more, ok := converted(g, users, u)
+		if u.Op.Traits.KeepsCodes {
+			more, ok := Moved(g, users, u, reads)
 			if !ok {
 				return nil, false
 			}
 			way = append(way, more...)
-		default:
+		} else if !reads(u, n) {
 			return nil, false
 		}
 	}
