@@ -3,7 +3,6 @@
 package quantize
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // rounded adds a quant node of 8 bits with a zero point.
@@ -65,14 +63,7 @@ func TestAffineAttention(t *testing.T) {
 			t.Fatal(err)
 		}
 		q, _ := mustQuantize(t, g, "", Calibration{})
-		want, err := pass.Outputs(context.Background(), g, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := pass.Outputs(context.Background(), q, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, got := outputs(t, g, inputs), outputs(t, q, inputs)
 		for i, sample := range got {
 			for o, y := range sample {
 				stored := ir.EncodeFloats(q.Out[o].Node.Type, want[i][o].Floats)

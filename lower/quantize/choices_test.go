@@ -3,7 +3,6 @@
 package quantize
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // bits adds a constant of truth values, which it returns too.
@@ -61,14 +59,7 @@ func TestChoices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := pass.Outputs(context.Background(), g, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := pass.Outputs(context.Background(), q, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, got := outputs(t, g, inputs), outputs(t, q, inputs)
 		for i, sample := range got {
 			numbers, err := sample[0].Decode()
 			if err != nil {

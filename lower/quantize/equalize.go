@@ -164,14 +164,17 @@ func (s *stage) evenIfItHelps(g *ir.Graph) error {
 		return nil
 	}
 	m, err := e.move(g, links)
-	s.Report.Moved = true
-	on := fmt.Sprintf("%d calibration samples", len(samples))
-	if len(s.Samples) == 0 {
-		on = fmt.Sprintf("%d random samples", len(samples))
+	if err != nil {
+		return err
 	}
-	s.Report.Note("%s: SQNR of the outputs %.1f dB before, %.1f dB after, on %s; equalize = false in [quantize] leaves "+
-		"them", m.text("equalized"), before.sqnr, after.sqnr, on)
-	return err
+	s.Report.Moved = true
+	kind := "calibration"
+	if len(s.Samples) == 0 {
+		kind = "random"
+	}
+	s.Report.Note("%s: SQNR of the outputs %.1f dB before, %.1f dB after, on %d %s samples; equalize = false in "+
+		"[quantize] leaves them", m.text("equalized"), before.sqnr, after.sqnr, len(samples), kind)
+	return nil
 }
 
 // trial is the quality of outputs on samples if g is quantized as it is, with nearest weights; nil where that is

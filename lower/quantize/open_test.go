@@ -3,7 +3,6 @@
 package quantize
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,7 +17,6 @@ import (
 	"lathe/ir/op/sum"
 	"lathe/lower/float"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -69,14 +67,8 @@ func trained(t *testing.T, seed uint64, real bool) *ir.Graph {
 func farthest(t *testing.T, g, q *ir.Graph) float64 {
 	t.Helper()
 	in := float.Random(g, plan.Default(), 5, 40)
-	want, err := pass.Outputs(context.Background(), g, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := pass.Outputs(context.Background(), q, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := outputs(t, g, in)
+	got := outputs(t, q, in)
 	worst := 0.0
 	for i := range want {
 		values, err := got[i][0].Decode()

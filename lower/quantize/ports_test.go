@@ -3,7 +3,6 @@
 package quantize
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // bytesIn reads bytes, moved twice or not, as codes with a zero point, and rounds what a layer makes of them.
@@ -57,14 +55,7 @@ func TestCodePorts(t *testing.T) {
 			copy(same.Codes, in.Codes)
 			inputs, entered = append(inputs, ref.Sample{in}), append(entered, ref.Sample{same})
 		}
-		want, err := pass.Outputs(context.Background(), g, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := pass.Outputs(context.Background(), q, entered)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, got := outputs(t, g, inputs), outputs(t, q, entered)
 		differ := 0
 		for i := range got {
 			stored := ir.EncodeFloats(q.Out[0].Node.Type, want[i][0].Floats)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -42,6 +43,16 @@ func mustQuantize(t *testing.T, g *ir.Graph, plan string, c Calibration) (*ir.Gr
 		t.Fatal(err)
 	}
 	return q, r
+}
+
+// outputs are those of a graph on samples.
+func outputs(t *testing.T, g *ir.Graph, samples []ref.Sample) []ref.Sample {
+	t.Helper()
+	out, err := pass.Outputs(t.Context(), g, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // samples draws calibration data in [lo, hi].

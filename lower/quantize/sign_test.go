@@ -11,7 +11,6 @@ import (
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -137,15 +136,9 @@ func sameAsFloat(t *testing.T, g *ir.Graph) {
 		in.Floats[k] = (float32(k) - 7.5) / 8
 	}
 	inputs := []ref.Sample{{in}}
-	want, err := pass.Outputs(t.Context(), g, inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := outputs(t, g, inputs)
 	q, _ := mustQuantize(t, g, "", Calibration{})
-	got, err := pass.Outputs(t.Context(), q, inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := outputs(t, q, inputs)
 	y, err := got[0][0].Decode()
 	if err != nil {
 		t.Fatal(err)

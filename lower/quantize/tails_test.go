@@ -75,14 +75,8 @@ func TestDrawn(t *testing.T) {
 		for _, x := range calibs[i].Samples[g.In[0].Name][:8] {
 			given = append(given, ref.Sample{x})
 		}
-		want, err := pass.Outputs(t.Context(), g, given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := pass.Outputs(t.Context(), q, given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := outputs(t, g, given)
+		got := outputs(t, q, given)
 		diff, err := pass.Compare(want, got)
 		if notes := strings.Join(report.Notes, "\n"); err != nil || diff.SQNR < 18 ||
 			!strings.Contains(notes, "no calibration data: formats come from 16 random samples") {

@@ -3,7 +3,6 @@
 package quantize
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
-	"lathe/lower/pass"
 )
 
 // oneOption draws a format of integers with one scale, and one that differs in one option.
@@ -63,15 +61,9 @@ func TestTwoQuants(t *testing.T) {
 		}
 		in.Floats[0], in.Floats[1] = -1000, 1000
 		inputs := []ref.Sample{{in}}
-		want, err := pass.Outputs(context.Background(), graph, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := outputs(t, graph, inputs)
 		q, _ := mustQuantize(t, graph, "", Calibration{})
-		got, err := pass.Outputs(context.Background(), q, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := outputs(t, q, inputs)
 		for k := range want[0] {
 			y, err := got[0][k].Decode()
 			if err != nil {

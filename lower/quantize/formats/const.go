@@ -75,7 +75,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		case channels:
 			typ, why = channelType(c, t, q.finer(n))
 		default:
-			typ.Format = q.complete(q.tailedConst(n, &c, q.constValues(n, i, t.Floats)))
+			typ.Format, c = q.operandFormat(n, c, q.constValues(n, i, t.Floats))
 			why = constantProblem(n, typ.Format)
 		}
 		if why != "" {

@@ -42,10 +42,16 @@ func (q *quantizer) fitted(n *ir.Node, c plan.Choice) plan.Choice {
 		if f.W = wide; !fine {
 			q.widened[n] = true
 		}
-		c.Pattern = format.Pattern{W: wide, Format: f}
-		c.From += ", wider for what reads it"
+		c = wider(c, f, "what reads it")
 	}
 	return q.tailed(n, q.varying(n, c))
+}
+
+// wider is the open choice c in format f of more bits, for a reason.
+func wider(c plan.Choice, f format.Fixed, reason string) plan.Choice {
+	c.Pattern = format.Pattern{W: f.W, Format: f}
+	c.From += ", wider for " + reason
+	return c
 }
 
 const (
@@ -65,11 +71,9 @@ func (q *quantizer) varying(n *ir.Node, c plan.Choice) plan.Choice {
 		return c
 	}
 	f.W = min(f.W+int(math.Ceil(math.Log2(v.Offset/(near*v.Spread)))), max(f.W, mostOutW))
-	c.Pattern = format.Pattern{W: f.W, Format: f}
-	c.From += ", wider for an output far from 0"
 	q.report.Note("output %q varies by %s only, %s from 0: it gets %d bits; [[output]] format chooses others", name,
 		diag.Number(v.Spread, 3), diag.Number(v.Offset, 3), f.W)
-	return c
+	return wider(c, f, "an output far from 0")
 }
 
 // leastKept is what rounding a result into the default format leaves of it, at least, in dB: values of which a few are
@@ -92,8 +96,7 @@ func (q *quantizer) tailed(n *ir.Node, c plan.Choice) plan.Choice {
 	f = calib.Enough(f, v, q.plan.Quantize.Calibrate, leastKept, FineW)
 	if f.W > was {
 		q.widened[n] = true
-		c.Pattern = format.Pattern{W: f.W, Format: f}
-		c.From += ", wider for few large values"
+		c = wider(c, f, "few large values")
 	}
 	return c
 }
@@ -110,18 +113,16 @@ func (q *quantizer) noteWidened() {
 // constKept is as leastKept, of constants that are added: they cost no multiplier.
 const constKept = 40
 
-// tailedConst gives c, the choice for a constant operand of n of values v, as many bits as keep constKept.
-func (q *quantizer) tailedConst(n *ir.Node, c *plan.Choice, v *calib.Values) (plan.Choice, *calib.Values) {
+// operandFormat is the format of a constant operand of n with values v by choice c, which it returns with as many bits
+// as keep constKept.
+func (q *quantizer) operandFormat(n *ir.Node, c plan.Choice, v *calib.Values) (format.Format, plan.Choice) {
 	f, open := c.Pattern.Open()
-	if !open || q.plan.Quantize.Weight.Given || c.Given || f.Over == format.Wrap || !n.Op.Traits.Elementwise {
-		return *c, v
+	if open && !q.plan.Quantize.Weight.Given && !c.Given && f.Over != format.Wrap && n.Op.Traits.Elementwise {
+		if more := calib.Enough(f, v, plan.MSE, constKept, FineW); more.W > f.W {
+			c = wider(c, more, "few large values")
+		}
 	}
-	was := f.W
-	if f = calib.Enough(f, v, plan.MSE, constKept, FineW); f.W > was {
-		c.Pattern = format.Pattern{W: f.W, Format: f}
-		c.From += ", wider for few large values"
-	}
-	return *c, v
+	return q.complete(c, v), c
 }
 
 // computed is the name of the output that n computes, and its values; nil where n computes none, or the plan chooses
