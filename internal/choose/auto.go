@@ -200,12 +200,22 @@ func (a *Auto) judge() {
 		points = append(points, &a.Candidates[i].Point)
 	}
 	for i, on := range front(points) {
+		a.Candidates[i].Front = on
+	}
+	a.Best = a.least((*Candidate).fits)
+}
+
+// least is the place of the candidate that takes the least hardware, the first of equals, among those that meet the
+// goal and are of a kind; -1 where there is none.
+func (a *Auto) least(is func(*Candidate) bool) int {
+	best := -1
+	for i := range a.Candidates {
 		c := &a.Candidates[i]
-		c.Front = on
-		if c.Met && c.fits() && (a.Best < 0 || c.takes < a.Candidates[a.Best].takes) {
-			a.Best = i
+		if c.Met && is(c) && (best < 0 || c.takes < a.Candidates[best].takes) {
+			best = i
 		}
 	}
+	return best
 }
 
 // predicted is what some choice takes of the part, without running it; infinite where it is refused.

@@ -81,18 +81,14 @@ func (c *Candidate) shareText() string {
 func (a *Auto) Verdict() string {
 	best := &a.Candidates[a.Best]
 	text := fmt.Sprintf("best: %s, the least hardware that keeps %s%s", best.Name, a.Goal, best.hardware(a.Part))
-	var uniform *Candidate
-	for i := range a.Candidates {
-		if c := &a.Candidates[i]; c.Uniform && c.Met && (uniform == nil || c.takes < uniform.takes) {
-			uniform = c
-		}
-	}
-	if uniform == nil {
+	at := a.least(func(c *Candidate) bool { return c.Uniform })
+	if at < 0 {
 		return text + "\nno uniform plan keeps it"
 	}
-	if uniform == best || best.Uniform {
+	if best.Uniform {
 		return text
 	}
+	uniform := &a.Candidates[at]
 	return text + fmt.Sprintf("\n%s for all is the smallest uniform plan that keeps it%s", uniform.Name,
 		uniform.hardware(a.Part))
 }
@@ -111,16 +107,11 @@ func (c *Candidate) hardware(part string) string {
 
 // TooLarge is the smallest candidate that meets the goal and does not fit the part, in words; "" where there is none.
 func (a *Auto) TooLarge() string {
-	var least *Candidate
-	for i := range a.Candidates {
-		if c := &a.Candidates[i]; c.Met && !c.fits() && (least == nil || c.takes < least.takes) {
-			least = c
-		}
-	}
-	if least == nil {
+	at := a.least(func(c *Candidate) bool { return !c.fits() })
+	if at < 0 {
 		return ""
 	}
-	return least.Name + least.hardware(a.Part)
+	return a.Candidates[at].Name + a.Candidates[at].hardware(a.Part)
 }
 
 // Plots are quality against the share of the part, LUTs, DSPs and block RAMs, of the mixed and of the uniform plans,

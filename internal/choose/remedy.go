@@ -100,9 +100,9 @@ func remedies(p *plan.Plan, worst []string) (list []Remedy) {
 	names := strings.Join(worst[:min(len(worst), worstLayers)], ",")
 	add(names != "", "--wide "+names, func(s *plan.Settings) { s.Wide = &names })
 	f, open := q.Data.Pattern.Open()
-	add(open && f.W < widest, fmt.Sprintf("--bits %d", widest), func(s *plan.Settings) { s.Bits = &bits })
-	if len(list) > 0 && open && f.W < widest {
-		list[len(list)-1].overrules = q.Data.Given
+	if open && f.W < widest {
+		list = append(list, Remedy{Flag: fmt.Sprintf("--bits %d", widest), overrules: q.Data.Given,
+			set: func(s *plan.Settings) { s.Bits = &bits }})
 	}
 	add(q.RoundWeights == plan.RoundNearest, "--round-weights adaround", rounding("adaround"))
 	return list
