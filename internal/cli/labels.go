@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"lathe/golden/ref"
-	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
 )
@@ -60,8 +59,8 @@ func (a *App) printRight(g *ir.Graph, outputs []ref.Sample, r *runFlags) (facts 
 		facts.Accuracy, err = a.printAccurate(g, outputs, r.labels)
 		return facts, err
 	}
-	if metric.Samples != len(outputs) {
-		return facts, diag.New(diag.Labels, r.labels, "labels of %d samples for %d samples", metric.Samples, len(outputs))
+	if err := metric.Labelled(len(outputs), r.labels); err != nil {
+		return facts, err
 	}
 	known := driver.Known{Metric: metric}
 	for i := range outputs {

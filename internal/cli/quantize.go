@@ -162,7 +162,7 @@ func (a *App) printErrors(r *quantize.Report, alone bool) error {
 		}
 		fmt.Fprintf(a.Out, "output %s: %s, max error %s over %d samples\n", o.Name, ratio(o.SQNR),
 			diag.Number(o.MaxErr, 3), r.Samples)
-		if o.SQNR < 20 && len(r.Warnings) == 0 {
+		if o.SQNR < driver.LowSQNR && len(r.Warnings) == 0 {
 			fmt.Fprintf(a.Err, "warning: output %s keeps only %s dB; the table shows where it is lost\n", o.Name,
 				decibel(o.SQNR))
 		}

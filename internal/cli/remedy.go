@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,8 +21,8 @@ const (
 	// remedyTime bounds how long remedies are measured, on remedySamples samples: none is begun later.
 	remedyTime    = 4 * time.Second
 	remedySamples = 64
-	// lostSQNR and lostAccuracy are what a model may lose without a word of remedies: dB left, and a share.
-	lostSQNR, lostAccuracy = 20, 0.01
+	// lostAccuracy is the share that a model may lose without a word of remedies.
+	lostAccuracy = 0.01
 )
 
 // judged are the samples and labels, files, that remedies are measured on.
@@ -69,12 +70,7 @@ func worst(q *driver.Quantized) []string {
 		}
 		all = append(all, loss{v.Name, noise[v.Name] - before})
 	}
-	slices.SortStableFunc(all, func(a, b loss) int {
-		if a.added > b.added {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b loss) int { return cmp.Compare(b.added, a.added) })
 	var names []string
 	for _, l := range all {
 		names = append(names, l.node)
@@ -109,7 +105,7 @@ func (a *App) tuned(ctx context.Context, s driver.Source, on judged, p *progress
 
 // lost says that a model loses more than a user should pass over.
 func lost(sqnr []float64, accuracy *driver.Accuracies) bool {
-	return slices.ContainsFunc(sqnr, func(v float64) bool { return v < lostSQNR }) ||
+	return slices.ContainsFunc(sqnr, func(v float64) bool { return v < driver.LowSQNR }) ||
 		accuracy != nil && accuracy.Float != nil && accuracy.Quantized < *accuracy.Float-lostAccuracy
 }
 

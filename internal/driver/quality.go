@@ -51,7 +51,7 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 			c.Warnings = append(c.Warnings, text)
 		}
 		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, *v})
-		if *v < lowSQNR {
+		if *v < LowSQNR {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: lathe "+
 				"quantize shows the error of each node", name, *v))
 		}
@@ -73,8 +73,8 @@ func (q *Quantized) told() []string {
 	return q.Report.Warnings
 }
 
-// lowSQNR is the output quality in decibel below which a plan is doubtful.
-const lowSQNR = 20
+// LowSQNR is the output quality in decibel below which a plan is doubtful.
+const LowSQNR = 20
 
 // saturated warns of inputs of which a noticeable share lies beyond the format that they enter in.
 func (c *Check) saturated(j Job) {

@@ -45,6 +45,15 @@ type Metric struct {
 	Of func(outputs []npz.Array, use []int) (float64, error)
 }
 
+// Labelled is error L0914 where the labels of a file, which the metric has read, are not those of so many samples; nil
+// too for no metric.
+func (m *Metric) Labelled(samples int, file string) error {
+	if m == nil || m.Samples == 0 || m.Samples == samples {
+		return nil
+	}
+	return diag.New(diag.Labels, file, "labels of %d samples for %d samples", m.Samples, samples)
+}
+
 // split divides n samples into those that are used and those that are held out, which are drawn the same each time: at
 // least one of each where some are to be held out and there are two.
 func (d *Data) split(n int) (use, held []int) {
@@ -124,8 +133,8 @@ func (m *Subject) measureOn(ctx context.Context, d Data) (held []int, err error)
 		return nil, err
 	}
 	var labels [][]int64
-	if d.Metric != nil && d.Metric.Samples != 0 && d.Metric.Samples != len(samples) {
-		return nil, diag.New(diag.Labels, d.Labels, "labels of %d samples for %d samples", d.Metric.Samples, len(samples))
+	if err := d.Metric.Labelled(len(samples), d.Labels); err != nil {
+		return nil, err
 	}
 	if d.Labels != "" && d.Metric == nil {
 		if labels, err = Labels(d.Labels); err != nil {
