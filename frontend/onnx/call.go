@@ -245,10 +245,15 @@ func (c *call) whole(i int) bool { return !isFloat(storage(c.in[i].dtype)) }
 
 // weight is data that must be constant.
 func (c *call) weight(i int, what string) *ir.Node {
+	c.needsConstant(i, what)
+	return c.data(i)
+}
+
+// needsConstant fails where input i is no constant.
+func (c *call) needsConstant(i int, what string) {
 	if c.err == nil && !c.in[i].constant() {
 		c.wrap(diag.NotConstant, build.NotConstant(c.in[i].node, what+" "+quote(c.in[i].name)))
 	}
-	return c.data(i)
 }
 
 // emit makes a node, or a constant where all arguments are constants. Without suffix it is the one that users see under

@@ -102,9 +102,7 @@ func (b *blocked) zeros(c *call, blocks int) []float32 {
 
 // unpacked is input i, bytes that hold so many codes a row.
 func (b *blocked) unpacked(c *call, i int, what string, perRow int) []uint8 {
-	if !c.in[i].constant() {
-		c.wrap(diag.NotConstant, build.NotConstant(c.in[i].node, what+" "+quote(c.in[i].name)))
-	}
+	c.needsConstant(i, what)
 	n := c.arg(i)
 	if c.err != nil {
 		return nil

@@ -15,31 +15,29 @@ import (
 func convertUpsample(c *call) {
 	a := build.ResizeAttrs{Mode: c.string("mode", "nearest"), Coordinates: "asymmetric", Nearest: "floor",
 		Axes: c.resizeAxes()}
+	var scales []float64
 	switch s := c.attr("scales", kindFloats); {
 	case c.has(1):
-		a.Scales = c.numbers(1, "the scales")
+		scales = c.numbers(1, "the scales")
 	case s != nil:
 		for _, v := range s.floats {
-			a.Scales = append(a.Scales, float64(v))
+			scales = append(scales, float64(v))
 		}
 	default:
 		c.fail(diag.OperandCount, "has no scales")
 	}
-	if c.err == nil && len(a.Scales) != len(a.Axes) {
-		c.fail(diag.BadAttribute, "%d scales for %d axes", len(a.Scales), len(a.Axes))
+	if c.err == nil && len(scales) != len(a.Axes) {
+		c.fail(diag.BadAttribute, "%d scales for %d axes", len(scales), len(a.Axes))
 	}
-	if c.err != nil {
-		return
-	}
-	for i, axis := range a.Axes {
-		if a.Scales[i] < 1 || math.IsInf(a.Scales[i], 0) || a.Scales[i] != a.Scales[i] {
-			c.fail(diag.BadAttribute, "scale %d is %g; scales are numbers from 1 on", i, a.Scales[i])
-			return
+	for i, v := range scales {
+		if c.err == nil && !(v >= 1 && v <= math.MaxFloat64) {
+			c.fail(diag.BadAttribute, "scale %d is %g; scales are numbers from 1 on", i, v)
 		}
-		size := math.Floor(float64(c.shape(0)[axis]) * a.Scales[i])
-		a.Sizes = append(a.Sizes, int(min(size, maxSmall)))
 	}
-	c.resized(a)
+	if c.err == nil {
+		c.scaled(&a, scales)
+		c.resized(a)
+	}
 }
 
 // convertLpNorm is x divided by the sum of absolute values, or by the root of the sum of squares, along an axis.

@@ -32,17 +32,9 @@ func convertResize(c *call) {
 	if c.err != nil {
 		return
 	}
-	shape := c.shape(0)
 	switch {
 	case c.has(scales) && elems(c.shape(scales)) > 0:
-		a.Scales = c.numbers(scales, "the scales")
-		for i, axis := range a.Axes[:min(len(a.Axes), len(a.Scales))] {
-			part := float64(shape[axis])
-			if a.Crop != nil {
-				part *= a.Crop[i][1] - a.Crop[i][0]
-			}
-			a.Sizes = append(a.Sizes, int(min(max(math.Floor(part*a.Scales[i]), 0), maxSmall)))
-		}
+		c.scaled(&a, c.numbers(scales, "the scales"))
 	case c.has(3):
 		for _, v := range c.list(3, "the sizes") {
 			a.Sizes = append(a.Sizes, int(min(max(v, 0), maxSmall)))
@@ -56,6 +48,18 @@ func convertResize(c *call) {
 	}
 	if c.err == nil {
 		c.resized(a)
+	}
+}
+
+// scaled sets scales, and the sizes that follow from them.
+func (c *call) scaled(a *build.ResizeAttrs, scales []float64) {
+	a.Scales = scales
+	for i, axis := range a.Axes[:min(len(a.Axes), len(scales))] {
+		part := float64(c.shape(0)[axis])
+		if a.Crop != nil {
+			part *= a.Crop[i][1] - a.Crop[i][0]
+		}
+		a.Sizes = append(a.Sizes, int(min(max(math.Floor(part*scales[i]), 0), maxSmall)))
 	}
 }
 
