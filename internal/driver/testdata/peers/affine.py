@@ -46,33 +46,6 @@ class Affine(Net):
         codes = self.const(np.round(self.normal(count) * 2000).astype(np.int32), "b")
         return self.node("DequantizeLinear", [codes, self.f32(product)], axis=0 if np.ndim(product) else None)
 
-    def coded(self, v):
-        return v if v.scale is not None else self.quant(v)
-
-    def conv(self, v):
-        if len(v.shape) != 4:
-            return self.product(v)
-        v = self.coded(v)
-        shape, attrs, out = self.window(v)
-        w, scale = self.weights(shape, 0, 1 / np.sqrt(np.prod(shape[1:])))
-        b = self.bias(v, scale, shape[0])
-        return Value(self.node("Conv", [v.name, w] + ([b] if b else []), **attrs), out, v.mag)
-
-    def product(self, v):
-        if len(v.shape) == 4 and self.chance(0.7):
-            v = self.flatten(v)
-        v = self.coded(v)
-        k, m = v.shape[-1], self.whole(1, 8)
-        if len(v.shape) == 2 and self.chance(0.5):
-            turned = self.chance(0.5)
-            w, scale = self.weights((m, k) if turned else (k, m), 0 if turned else 1, 1 / np.sqrt(k))
-            b = self.bias(v, scale, m)
-            return Value(self.node("Gemm", [v.name, w] + ([b] if b else []), transB=int(turned)), (self.n, m), v.mag)
-        w, scale = self.weights((k, m), 1, 1 / np.sqrt(k))
-        out = self.node("MatMul", [v.name, w])
-        b = self.bias(v, scale, m)
-        return Value(self.node("Add", [out, b]) if b else out, v.shape[:-1] + (m,), v.mag)
-
     def add(self, v):
         a, b = self.quant(v), self.quant(self.relu(v))
         op = self.pick(["Add", "Add", "Mul", "Sub"])

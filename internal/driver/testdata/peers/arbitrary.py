@@ -11,6 +11,8 @@ HALF = EVEN + ("HALF_UP", "HALF_DOWN")
 
 
 class Arbitrary(Net):
+    gemms = 0.4
+
     def __init__(self, seed, n):
         super().__init__(seed, n, 13)
         self.version = self.whole(1, 2)
@@ -83,34 +85,8 @@ class Arbitrary(Net):
         codes = np.round(self.normal(count) * 8)
         return self.f32(codes * np.reshape(v.scale, -1) * np.reshape(scale, -1), "b")
 
-    def conv(self, v):
-        if len(v.shape) != 4:
-            return self.product(v)
-        if v.scale is None:
-            v = self.quant(v)
-        shape, attrs, out = self.window(v)
-        taps = int(np.prod(shape[1:]))
-        w, scale = self.weights(shape, 0, 1 / np.sqrt(taps))
-        b = self.bias(v, scale, shape[0])
-        return Value(self.node("Conv", [v.name, w] + ([b] if b else []), **attrs), out, v.mag)
-
-    def product(self, v):
-        if len(v.shape) == 4 and self.chance(0.7):
-            v = self.flatten(v)
-        if v.scale is None:
-            v = self.quant(v)
-        k, m = v.shape[-1], self.whole(1, 8)
-        if len(v.shape) == 2 and self.chance(0.4):
-            turned = self.chance(0.5)
-            w, scale = self.weights((m, k) if turned else (k, m), 0 if turned else 1, 1 / np.sqrt(k))
-            b = self.bias(v, scale, m)
-            return Value(self.node("Gemm", [v.name, w] + ([b] if b else []), transB=int(turned)), (self.n, m), v.mag)
-        w, scale = self.weights((k, m), 1, 1 / np.sqrt(k))
-        out = self.node("MatMul", [v.name, w])
-        b = self.bias(v, scale, m)
-        if b:
-            out = self.node("Add", [out, b] if self.chance(0.5) else [b, out])
-        return Value(out, v.shape[:-1] + (m,), v.mag)
+    def added(self, out, b):
+        return [out, b] if self.chance(0.5) else [b, out]
 
     def trunc(self, v):
         if v.scale is None or np.size(v.scale) > 1 or v.bits < 3 or v.zero != 0:

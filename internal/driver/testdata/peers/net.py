@@ -36,6 +36,8 @@ class Value:
 
 
 class Net:
+    gemms = 0.5  # of the products of matrices, how many are one node with their bias
+
     def __init__(self, seed, n, opset, domains=()):
         self.rng = np.random.default_rng(seed)
         self.n, self.nodes, self.consts, self.roundings = n, [], [], []
@@ -100,6 +102,37 @@ class Net:
 
     # Steps that both kinds have: each takes a value and gives one without codes.
 
+    def coded(self, v):
+        return v if v.scale is not None else self.quant(v)
+
+    def conv(self, v):
+        if len(v.shape) != 4:
+            return self.product(v)
+        v = self.coded(v)
+        shape, attrs, out = self.window(v)
+        w, scale = self.weights(shape, 0, 1 / np.sqrt(np.prod(shape[1:])))
+        b = self.bias(v, scale, shape[0])
+        return Value(self.node("Conv", [v.name, w] + ([b] if b else []), **attrs), out, v.mag)
+
+    def product(self, v):
+        if len(v.shape) == 4 and self.chance(0.7):
+            v = self.flatten(v)
+        v = self.coded(v)
+        k, m = v.shape[-1], self.whole(1, 8)
+        if len(v.shape) == 2 and self.chance(self.gemms):
+            turned = self.chance(0.5)
+            w, scale = self.weights((m, k) if turned else (k, m), 0 if turned else 1, 1 / np.sqrt(k))
+            b = self.bias(v, scale, m)
+            return Value(self.node("Gemm", [v.name, w] + ([b] if b else []), transB=int(turned)), (self.n, m), v.mag)
+        w, scale = self.weights((k, m), 1, 1 / np.sqrt(k))
+        out = self.node("MatMul", [v.name, w])
+        b = self.bias(v, scale, m)
+        return Value(self.node("Add", self.added(out, b)) if b else out, v.shape[:-1] + (m,), v.mag)
+
+    def added(self, out, b):
+        """The operands of the sum of a product and its bias."""
+        return [out, b]
+
     def pool(self, v):
         size, stride = self.whole(1, 3), self.whole(1, 2)
         pad = self.whole(0, min(1, size - 1))
@@ -134,8 +167,7 @@ class Net:
     def curve(self, v):
         if self.exact:
             return self.relu(v)
-        if v.scale is None:
-            v = self.quant(v)  # else hardware rounds between, as the model does not say to what
+        v = self.coded(v)  # else hardware rounds between, as the model does not say to what
         op = self.pick(["Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Elu"])
         mag = v.mag if op in ("LeakyRelu", "Elu") else 0.6
         return Value(self.node(op, [v.name]), v.shape, mag)
