@@ -91,6 +91,8 @@ type Port struct {
 	Type       ir.Type
 	// Perm is the transposition between the caller's array and the stream, as in ir.Input and ir.Output.
 	Perm []int
+	// Exponents are those of ir.Input: a value of channel c, of the last axis, is 2^Exponents[c] times the caller's.
+	Exponents []int
 	// Lanes is elements per beat, Beats beats per sample, Width bits of payload, TData bits of TDATA.
 	Lanes, Beats, Width, TData int
 	// Tokens is the most tokens of a frame on this port, where that changes; 0: all frames have Beats beats.

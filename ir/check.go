@@ -49,6 +49,10 @@ func (g *Graph) Check() error {
 		if a, ok := n.Attrs.(*Input); ok && !permutes(a.Perm, len(n.Type.Shape)) {
 			errs = append(errs, n.Errorf(diag.ArgumentShapes, "perm %v is not a permutation of the %d axes of %s", a.Perm,
 				len(n.Type.Shape), ShapeString(n.Type.Shape)))
+		} else if rank := len(n.Type.Shape); ok && a.Exponents != nil &&
+			(rank == 0 || len(a.Exponents) != n.Type.Shape[rank-1]) {
+			errs = append(errs, n.Errorf(diag.ArgumentShapes, "%d exponents for the channels of %s", len(a.Exponents),
+				ShapeString(n.Type.Shape)))
 		}
 	}
 	for _, o := range g.Out {

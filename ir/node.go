@@ -4,6 +4,7 @@
 package ir
 
 import (
+	"math"
 	"slices"
 
 	"lathe/internal/diag"
@@ -203,6 +204,9 @@ func (n *Node) Kernel() (Kernel, error) {
 type Input struct {
 	// Perm, if not nil, adapts the caller's layout: axis i of the node's value is axis Perm[i] of the caller's array.
 	Perm []int
+	// Exponents, if not nil, holds a number for each channel, of the last axis of the node's value: that of channel c is
+	// 2^Exponents[c] times the caller's. One format then serves channels of different sizes.
+	Exponents []int
 	// Without lists values that must not occur in this input, such as the id of padding: results are undefined for samples
 	// that contain them.
 	Without []int
@@ -210,6 +214,16 @@ type Input struct {
 	Lengths bool
 	// Saturates says that of samples NaN counts as 0 and an infinity as the greatest or least value; else both are errors.
 	Saturates bool
+}
+
+// Scale brings values, in the layout of the node, from the caller's unit to that of the node, in place.
+func (a *Input) Scale(values []float32) {
+	for i := range values {
+		if len(a.Exponents) == 0 {
+			return
+		}
+		values[i] = float32(math.Ldexp(float64(values[i]), a.Exponents[i%len(a.Exponents)]))
+	}
 }
 
 // Errorf makes an error at the node: its source position, or its name where it has none.

@@ -76,6 +76,8 @@ var Orders = []pass.Order{
 	pass.First("softmax_last", "calibrate", "formats are chosen of the values that units compute"),
 	pass.First("refuse_float", "calibrate", "nothing is measured on a graph that is refused"),
 	pass.First("refuse_float", "equalize", "nothing is measured on a graph that is refused"),
+	pass.First("refuse_float", "scale_inputs", "nothing is measured on a graph that is refused"),
+	pass.First("scale_inputs", "equalize", "what layers gain is measured on inputs that keep their features"),
 	pass.First("equalize", "calibrate", "formats are chosen of the values that units compute"),
 	pass.First("calibrate", "search_ranges", "ranges are moved from those that calibration chose"),
 	pass.First("search_ranges", "quantize", "formats are chosen once"),

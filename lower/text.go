@@ -282,6 +282,9 @@ func (t *planText) ends() {
 		if in.Shape != nil {
 			t.line("shape = %s", strings.ReplaceAll(fmt.Sprint(in.Shape), " ", ", "))
 		}
+		if e := n.Attrs.(*ir.Input).Exponents; e != nil {
+			t.line("exponents = %s # of the powers of two by which channels are multiplied", plan.TOML(e))
+		}
 		if in.Saturate {
 			t.key(true, "nonfinite", "saturate", "error, saturate")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/internal/diag"
+	"lathe/ir"
 	"lathe/rtl"
 )
 
@@ -89,6 +90,12 @@ func (d *Design) valueTable(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %v | `%s` |\n", direction, printable(p.Name), buffer, p.Store,
 			p.Node.Type.Shape, p.Node.Type.Format)
+	}
+	for _, p := range d.Inputs {
+		if e := p.Node.Attrs.(*ir.Input).Exponents; e != nil {
+			fmt.Fprintf(b, "\nThe features of %s have different units: feature c, of the last axis, is multiplied by 2^e[c] "+
+				"before it is\nencoded, with e = %v.\n", printable(p.Name), e)
+		}
 	}
 }
 

@@ -78,6 +78,8 @@ type port struct {
 	Scales *int   `json:"scales_buffer,omitempty"`
 	Perm   []int  `json:"perm,omitempty"`
 	Array  []int  `json:"array_shape,omitempty"`
+	// Exponents are those of ir.Input.
+	Exponents []int `json:"exponents,omitempty"`
 	// Cache and Position are as in Port.
 	Cache    bool   `json:"cache,omitempty"`
 	Position bool   `json:"position,omitempty"`
@@ -143,7 +145,7 @@ func (d *Design) program() program {
 	r := program{Buffers: d.Buffers, Kernels: d.Units}
 	for _, p := range d.Inputs {
 		q := d.describe(p)
-		q.Perm = p.Node.Attrs.(*ir.Input).Perm
+		q.Perm, q.Exponents = p.Node.Attrs.(*ir.Input).Perm, p.Node.Attrs.(*ir.Input).Exponents
 		if q.Perm != nil { // axis i of the value is axis Perm[i] of the array
 			q.Array = make([]int, len(q.Shape))
 			for i, axis := range q.Perm {

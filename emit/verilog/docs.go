@@ -53,6 +53,7 @@ type portDescription struct {
 	Shape     []int  `json:"shape"`
 	Format    string `json:"format"`
 	Perm      []int  `json:"perm,omitempty"`
+	Exponents []int  `json:"exponents,omitempty"`
 	Lanes     int    `json:"lanes"`
 	Beats     int    `json:"beats"`
 	Width     int    `json:"width"`
@@ -77,7 +78,7 @@ func Describe(d *emit.Design) error {
 			dir = "in"
 		}
 		js.Ports = append(js.Ports, portDescription{p.Name, dir, p.Stream, p.CoreStream, p.Type.Shape, p.Type.Format.String(),
-			p.Perm, p.Lanes, p.Beats, p.Width, p.TData})
+			p.Perm, p.Exponents, p.Lanes, p.Beats, p.Width, p.TData})
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -182,16 +183,7 @@ func readme(d *emit.Design) (string, error) {
 			p.Type.Format, p.Lanes, p.Beats, p.TData)
 	}
 	s.WriteString(packing(d.Ports))
-	for _, p := range d.Ports {
-		if p.Perm != nil {
-			fmt.Fprintf(&s, "`%s` is a transpose of the model's array: ", p.Stream)
-			if p.Input {
-				fmt.Fprintf(&s, "axis i of the stream is axis %v[i] of the array.\n", p.Perm)
-			} else {
-				fmt.Fprintf(&s, "axis i of the array is axis %v[i] of the stream.\n", p.Perm)
-			}
-		}
-	}
+	layouts(&s, d.Ports)
 	s.WriteString(unitsHeading)
 	for _, u := range d.Units {
 		if u.Module != "" {
@@ -217,6 +209,27 @@ func readme(d *emit.Design) (string, error) {
 		Routed                  string
 	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory, routed(d)})
 	return s.String(), err
+}
+
+// layouts says how arrays of the model differ from streams: in the order of axes, and in the units of features.
+func layouts(s *strings.Builder, ports []emit.Port) {
+	for _, p := range ports {
+		switch {
+		case p.Perm == nil:
+		case p.Input:
+			fmt.Fprintf(s, "`%s` is a transpose of the model's array: axis i of the stream is axis %v[i] of the array.\n",
+				p.Stream, p.Perm)
+		default:
+			fmt.Fprintf(s, "`%s` is a transpose of the model's array: axis i of the array is axis %v[i] of the stream.\n",
+				p.Stream, p.Perm)
+		}
+	}
+	for _, p := range ports {
+		if p.Exponents != nil {
+			fmt.Fprintf(s, "\nThe features of `%s` have different units: feature c, of the last axis, is multiplied by 2^e[c] "+
+				"before it is\nencoded as `%s`, with e = %v.\n", p.Stream, p.Type.Format, p.Exponents)
+		}
+	}
 }
 
 // routed is the part of d if open tools place and route it, else "".

@@ -241,11 +241,11 @@ func (b *builder) coreName(base string, i, count int) string {
 }
 
 func (b *builder) ports() error {
-	add := func(base, axis string, i, count int, name string, input bool, n *ir.Node, lanes int, perm []int) {
+	add := func(base, axis string, i, count int, name string, input bool, n *ir.Node, lanes int, perm, exps []int) {
 		ends := input && slices.ContainsFunc(b.graph.In, func(n *ir.Node) bool { return n.HW.Ends })
 		w := n.Type.BeatWidth(lanes)
-		p := emit.Port{Name: name, Input: input, Type: n.Type, Perm: perm, Lanes: lanes, Width: w,
-			Beats: n.Type.Elems() / lanes, TData: (w + 7) / 8 * 8,
+		p := emit.Port{Name: name, Input: input, Type: n.Type, Perm: perm, Exponents: exps, Lanes: lanes,
+			Width: w, Beats: n.Type.Elems() / lanes, TData: (w + 7) / 8 * 8,
 			CoreStream: b.coreName(base, i, count), Stream: axis, Tokens: n.HW.Tokens}
 		if n.HW.Ends {
 			b.design.Ends, b.design.Lengths = &p, n.HW.Tokens
@@ -257,11 +257,11 @@ func (b *builder) ports() error {
 		b.design.Ports = append(b.design.Ports, p)
 	}
 	for i, n := range b.graph.In {
-		perm := n.Attrs.(*ir.Input).Perm
-		add("in", "s_axis", i, len(b.graph.In), n.Name, true, n, n.HW.OutLanes, perm)
+		a := n.Attrs.(*ir.Input)
+		add("in", "s_axis", i, len(b.graph.In), n.Name, true, n, n.HW.OutLanes, a.Perm, a.Exponents)
 	}
 	for i, o := range b.graph.Out {
-		add("out", "m_axis", i, len(b.graph.Out), o.Name, false, o.Node, o.Node.HW.OutLanes, o.Perm)
+		add("out", "m_axis", i, len(b.graph.Out), o.Name, false, o.Node, o.Node.HW.OutLanes, o.Perm, nil)
 	}
 	for _, p := range b.design.Ports {
 		if p.Type.Elems()%p.Lanes != 0 {

@@ -157,6 +157,9 @@ var plans = []Entry{
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[memory]\ncache = \"external\""},
 	{FixedLength, "Something in the model or the plan cannot take frames whose number of tokens changes.",
 		"$ lathe emit-verilog model.onnx -o out --lengths dynamic"},
+	{InputExponents, "The plan multiplies features of an input that cannot be, or has not one exponent for each.",
+		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
+			"-- plan.toml --\n[[input]]\nname = \"x\"\nexponents = [1, 2, 3]"},
 	{NoPlannedAccumulator, "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[quantize]\ndata = \"mxint(16,32)\"\nweight = \"fixed(40)\""},

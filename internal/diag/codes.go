@@ -141,6 +141,7 @@ const (
 	NoDecoder            Code = "L0435"
 	CacheOutside         Code = "L0436"
 	FixedLength          Code = "L0437"
+	InputExponents       Code = "L0438"
 	NoPlannedAccumulator Code = "L0450"
 	UnreachableRate      Code = "L0455"
 	RateOverBudget       Code = "L0456"

@@ -150,6 +150,7 @@ func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, 
 			}
 			t.Floats[i] = values[s*size+at]
 		}
+		n.Attrs.(*ir.Input).Scale(t.Floats)
 		if !n.Type.IsFloat() {
 			t = ir.EncodeFloats(n.Type, t.Floats)
 		}

@@ -18,6 +18,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
+	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
 
@@ -54,6 +55,38 @@ func TestArraysKeepTheCallersLayout(t *testing.T) {
 		if err != nil || !slices.Equal(out[0].Float32s(), x) || !slices.Equal(out[0].Shape, shape) {
 			t.Errorf("%v: %v came back in %v, %v", shape, out[0].Float32s(), out[0].Shape, err)
 		}
+	}
+}
+
+// TestSamplesInUnits: channels of the last axis of the value are brought to the unit of the input.
+func TestSamplesInUnits(t *testing.T) {
+	g := permuted()
+	g.In[0].Attrs.(*ir.Input).Exponents = []int{1, -1}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.npz")
+	x := []float32{1, 2, 3, 4, 5, 6}
+	if err := npz.Write(path, []npz.Array{npz.Float32Array("x", []int{1, 2, 3}, x)}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := npz.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, _, err := driver.Samples(g, file)
+	want := []int64{4, 4, 8, 5, 12, 6} // of 1, 4, 2, 5, 3, 6 in steps of 0.5
+	if err != nil || !slices.Equal(samples[0][0].Codes, want) {
+		t.Errorf("%v, %v", samples, err)
+	}
+	floats := ir.NewTensor(ir.Float(1, 2, 3))
+	copy(floats.Floats, x)
+	if s := pass.Enter(g, ref.Sample{floats}); !slices.Equal(s[0].Codes, want) || !slices.Equal(floats.Floats, x) {
+		t.Errorf("%v of %v", s[0].Codes, floats.Floats)
+	}
+	g.In[0].Attrs.(*ir.Input).Exponents = []int{1, -1, 0}
+	if err := g.Check(); diag.CodeOf(err) != diag.ArgumentShapes {
+		t.Errorf("3 exponents for 2 channels: %v", err)
 	}
 }
 

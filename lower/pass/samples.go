@@ -10,11 +10,17 @@ import (
 	"lathe/ir"
 )
 
-// Enter turns a sample in the caller's layout into values of the graph's inputs: permuted and encoded.
+// Enter turns a sample in the caller's layout into values of the graph's inputs: permuted, in their unit, and
+// encoded.
 func Enter(g *ir.Graph, s ref.Sample) ref.Sample {
 	out := make(ref.Sample, len(s))
 	for i, n := range g.In {
-		t := permute(s[i], n.Attrs.(*ir.Input).Perm)
+		a := n.Attrs.(*ir.Input)
+		t := permute(s[i], a.Perm)
+		if a.Exponents != nil {
+			t = &ir.Tensor{Type: t.Type, Floats: slices.Clone(t.Floats)}
+			a.Scale(t.Floats)
+		}
 		if !n.Type.IsFloat() {
 			t = ir.EncodeFloats(n.Type, t.Floats)
 		}

@@ -48,6 +48,9 @@ func Nearest(e *diag.Error, name string, known []string) *diag.Error {
 	return e.WithHint("it has %s", strings.Trim(fmt.Sprintf("%q", known), "[]"))
 }
 
+// MaxExponent bounds the powers of two by which channels of inputs are multiplied, so that float32 holds them.
+const MaxExponent = 60
+
 // Input is what the plan says of one graph input.
 type Input struct {
 	Name   string
@@ -56,6 +59,8 @@ type Input struct {
 	Range *[2]float64
 	// Shape binds the dimensions that the model leaves open; nil: not given.
 	Shape []int
+	// Exponents are those of ir.Input; nil: not given.
+	Exponents []int
 	// Saturate takes NaN in samples as 0, and infinities as the greatest or least value.
 	Saturate bool
 	From     string
@@ -109,10 +114,13 @@ func (p *parser) ends(f *file, plan *Plan) {
 			p.fail(path, "input %q is described twice", name)
 		}
 		from := p.at.pos(path) + fmt.Sprintf(" [[input]] name = %q", name)
-		entry := Input{Name: name, From: from, Shape: in.Shape}
+		entry := Input{Name: name, From: from, Shape: in.Shape, Exponents: in.Exponents}
 		entry.Format = p.choice(path+".format", in.Format, fmt.Sprintf("[[input]] name = %q", name))
 		if slices.ContainsFunc(in.Shape, func(d int) bool { return d < 1 }) {
 			p.fail(path+".shape", "shape %v has a dimension that is not positive", in.Shape)
+		}
+		if slices.ContainsFunc(in.Exponents, func(e int) bool { return e < -MaxExponent || e > MaxExponent }) {
+			p.fail(path+".exponents", "exponents %v lie beyond -%d to %[2]d", in.Exponents, MaxExponent)
 		}
 		if in.Range != nil {
 			entry.Range = p.bounds(path+".range", in.Range)

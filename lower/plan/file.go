@@ -66,6 +66,8 @@ type file struct {
 		Format *string   `toml:"format"`
 		Range  []float64 `toml:"range"`
 		Shape  []int     `toml:"shape"`
+		// Exponents has one for each channel.
+		Exponents []int `toml:"exponents"`
 		// Nonfinite is what becomes of NaN and infinities.
 		Nonfinite *string `toml:"nonfinite"`
 	} `toml:"input"`

@@ -170,6 +170,8 @@ func TOML(v any) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case string:
 		return Quoted(v)
+	case []int:
+		return strings.ReplaceAll(fmt.Sprint(v), " ", ", ")
 	case []string:
 		list := make([]string, len(v))
 		for i, text := range v {

@@ -84,7 +84,7 @@ func (e *evening) move(g *ir.Graph, links []simplify.Link) (m moved, err error) 
 		if e.seen != nil {
 			ranges = e.seen[i]
 		}
-		exps := evenly(ranges, columns, e.share)
+		exps := evenly(ranges, columns, e.share, mostShift)
 		n := len(exps) - countZeros(exps)
 		if n == 0 {
 			continue
@@ -210,8 +210,8 @@ func countZeros(exps []int) (n int) {
 
 // evenly are the exponents by which channels of these ranges are multiplied, and columns divided, such that this share
 // of the logarithm of the range goes to the weights, and the rest of theirs comes back: with half, both are as even as
-// they can be. The channel of the greatest range keeps its own.
-func evenly(ranges, columns []float64, share float64) []int {
+// they can be, up to most. The channel of the greatest range keeps its own.
+func evenly(ranges, columns []float64, share float64, most int) []int {
 	half := func(c int) float64 { return (1-share)*math.Log2(columns[c]) - share*math.Log2(ranges[c]) }
 	loudest := -1
 	for c := range ranges {
@@ -222,7 +222,7 @@ func evenly(ranges, columns []float64, share float64) []int {
 	exps := make([]int, len(ranges))
 	for c := range exps {
 		if loudest >= 0 && ranges[c] > 0 && columns[c] > 0 {
-			exps[c] = int(max(-mostShift, min(mostShift, math.Round(half(c)-half(loudest)))))
+			exps[c] = max(-most, min(most, int(math.Round(half(c)-half(loudest)))))
 		}
 	}
 	return exps

@@ -112,7 +112,7 @@ func ratioOf(t *testing.T, g *ir.Graph, keys string, c Calibration) float64 {
 
 // TestEvening: distances are halved, dead channels stay, and the loudest channel keeps its range.
 func TestEvening(t *testing.T) {
-	got := evenly([]float64{8, 2, 0, 8, math.Ldexp(1, -60)}, []float64{1, 1, 5, 1.0 / 16, 1}, 0.5)
+	got := evenly([]float64{8, 2, 0, 8, math.Ldexp(1, -60)}, []float64{1, 1, 5, 1.0 / 16, 1}, 0.5, mostShift)
 	if want := []int{0, 1, 0, -2, mostShift}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

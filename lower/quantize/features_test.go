@@ -46,7 +46,7 @@ func TestLostFeatures(t *testing.T) {
 			sizes[i] = math.Pow(10, -4+9*float64((i+int(seed))%len(sizes))/float64(len(sizes)-1))
 		}
 		g, in := spanning(t, seed, sizes)
-		_, report := mustQuantize(t, g, "", in)
+		_, report := mustQuantize(t, g, "[quantize]\nequalize = false\n", in)
 		text := strings.Join(report.Warnings, "\n")
 		found := multiplied.FindAllStringSubmatch(text, -1)
 		if len(found) < 2 || !strings.Contains(text, `input "x": `) {

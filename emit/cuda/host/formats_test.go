@@ -33,13 +33,19 @@ func converted() []string {
 	return list
 }
 
-// ports is a graph whose outputs are its inputs.
+// ports is a graph whose outputs are its inputs, of which some have channels in units of their own.
 func ports(types []ir.Type, stage ir.Stage) *ir.Graph {
 	g := &ir.Graph{Name: "model", Stage: stage}
 	for i, t := range types {
 		in, out := &ir.Input{}, []int(nil)
 		if len(t.Shape) == 4 { // the caller has the last axis in front
 			in.Perm, out = []int{0, 2, 3, 1}, []int{0, 3, 1, 2}
+		}
+		if i%3 == 1 {
+			in.Exponents = make([]int, t.Shape[len(t.Shape)-1])
+			for c := range in.Exponents {
+				in.Exponents[c] = c%7 - 3
+			}
 		}
 		n := &ir.Node{Name: fmt.Sprintf("x%d", i), Op: leaf.Input, Attrs: in, Type: t}
 		g.In, g.Nodes = append(g.In, n), append(g.Nodes, n)

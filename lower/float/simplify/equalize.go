@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -14,8 +15,8 @@ import (
 	"lathe/ir/op/window"
 )
 
-// Link is a layer, a norm or a scale whose channels only layers read, through operations that a positive factor passes
-// unchanged: powers of two may move from its constants to the weights of those.
+// Link is a layer, a norm, a scale or an input whose channels only layers read, through operations that a positive
+// factor passes unchanged: powers of two may move from its constants, or from samples, to the weights of those.
 type Link struct {
 	From *ir.Node
 	To   []*ir.Node
@@ -39,6 +40,27 @@ func Links(g *ir.Graph, affine bool) []Link {
 	return out
 }
 
+// InputLink is the link of an input, which layers read, or scales of its channels; false where something else does.
+func InputLink(g *ir.Graph, in *ir.Node) (Link, bool) {
+	l := Link{From: in}
+	if rank := len(in.Type.Shape); rank == 0 || in.Type.Shape[rank-1] < 2 || in.Type.Format != format.FP32 {
+		return l, false
+	}
+	return l, l.follow(g, g.Users(), in) && len(l.To) > 0
+}
+
+// Factors are those by which scales multiply the channels of an input; nil where a layer reads it, or several do.
+func (l *Link) Factors() ([]float32, error) {
+	if len(l.To) != 1 || !scales(l.To[0]) {
+		return nil, nil
+	}
+	t, err := l.To[0].Args[1].Value()
+	if err != nil {
+		return nil, err
+	}
+	return t.Floats, nil
+}
+
 // follow finds the layers that read n, which carries the channels of From; false where something else does.
 func (l *Link) follow(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) bool {
 	if g.IsOutput(n) {
@@ -54,6 +76,8 @@ func (l *Link) follow(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) bo
 			if !l.follow(g, users, to) {
 				return false
 			}
+		case l.From.IsInput() && scales(to):
+			l.To = append(l.To, to)
 		case !adjustable(to):
 			return false
 		default:
@@ -83,6 +107,9 @@ func (l *Link) column(to *ir.Node, k, n int) int {
 	}
 	return k % l.Channels() // the last axis holds whole groups of channels
 }
+
+// scales says that n multiplies each channel by a constant.
+func scales(n *ir.Node) bool { return n.Op.Traits.PerChannel && gains(n) }
 
 // gains says that n multiplies each channel, along its last axis, by a constant: a norm, or a scale.
 func gains(n *ir.Node) bool {
@@ -156,7 +183,7 @@ func (l *Link) Columns() (columns, rows []float64, err error) {
 			columns[c] = max(columns[c], math.Abs(float64(v)))
 		}
 	}
-	for k, a := range l.From.Args[1:] {
+	for k, a := range l.From.Args[min(1, len(l.From.Args)):] {
 		t, err := a.Value()
 		if err != nil {
 			return nil, nil, err
@@ -172,9 +199,17 @@ func (l *Link) Columns() (columns, rows []float64, err error) {
 	return columns, rows, nil
 }
 
-// Move multiplies channel c by 2^exps[c], and divides the weights that read it by that. Float arithmetic stays exact
-// but for values near its limits.
+// Move multiplies channel c by 2^exps[c], of an input in its samples, and divides the weights that read it by that.
+// Float arithmetic stays exact but for values near its limits.
 func (l *Link) Move(g *ir.Graph, exps []int) error {
+	if in, ok := l.From.Attrs.(*ir.Input); ok {
+		a := *in
+		a.Exponents = slices.Clone(exps)
+		for c, e := range in.Exponents {
+			a.Exponents[c] += e
+		}
+		l.From.Attrs = &a
+	}
 	for i := 1; i < len(l.From.Args); i++ {
 		if err := scaled(g, l.From, i, func(k, n int) int { return exps[k*len(exps)/n] }); err != nil {
 			return err

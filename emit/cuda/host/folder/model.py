@@ -93,6 +93,7 @@ class Port:
         self.memory = tuple(facts["shape"])
         self.shape = tuple(facts.get("array_shape", facts["shape"]))
         self._perm, self._input, self._values = facts.get("perm"), is_input, facts["values"]
+        self._exponents = facts.get("exponents")
         self.dtype, self.dlpack = _TYPES[self.store]
         self.scales = "scales_buffer" in facts
         self.elements = int(np.prod(self.memory, dtype=np.int64))
@@ -144,6 +145,8 @@ class Port:
             limits = np.iinfo(self.dtype)
             return [self._whole(array, limits.min, limits.max)]
         x = np.ascontiguousarray(array, dtype=np.float32)
+        if self._exponents is not None:
+            x = np.ldexp(x, np.array(self._exponents, np.int32))
         if kind == "float":
             return [_to_bf16(x) if self.store == "bf16" else x.astype(self.dtype)]
         if not np.isfinite(x).all():
