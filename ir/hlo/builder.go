@@ -83,6 +83,23 @@ func (b *Builder) Program() *Program {
 	return &b.p
 }
 
+// Ops are the operations so far, which nobody may change; later calls append to them.
+func (b *Builder) Ops() []Operation { return b.p.Ops }
+
+// Made is the value of operation n.
+func (b *Builder) Made(n int) Value {
+	if b.err != nil {
+		return Value{}
+	}
+	if n < 0 || n >= len(b.p.Ops) {
+		return b.failf("operation %d of %d", n, len(b.p.Ops))
+	}
+	return Value{b: b, typ: b.p.Ops[n].Type, number: n}
+}
+
+// Place is the place in the model of operation n, "" before the first.
+func (b *Builder) Place(n int) string { return b.p.Pos(n) }
+
 // At names the place in the model for which operations follow; it becomes a comment line and the position of errors.
 func (b *Builder) At(pos string) {
 	b.p.Places = append(b.p.Places, strings.Map(printable, pos))

@@ -209,6 +209,10 @@ func (b *Builder) Bitcast(x Value, d DType) Value {
 	return b.emit(KindBitcast, x.typ.With(d), Attrs{}, x)
 }
 
+// Through is value, whose gradient goes to source instead: what was rounded, with the gradient of what stood before it;
+// or the exact result of a table, with that of the function. Both have one type.
+func (b *Builder) Through(value, source Value) Value { return b.binary(KindThrough, value, source) }
+
 func (b *Builder) binary(k Kind, x, y Value) Value {
 	x, y, ok := b.match(k.String(), x, y)
 	if !ok {

@@ -70,6 +70,7 @@ const (
 	KindConvert
 	KindBitcast
 	KindRequantize // exact integers to codes: Program.Expand writes it out
+	KindThrough    // the value of one operand with the gradient of another: Program.Expand leaves the value
 
 	KindReshape
 	KindTranspose
@@ -202,6 +203,7 @@ var kinds = [NumKinds]kindRow{
 	KindConvert:    {"convert", 1, special, 0},
 	KindBitcast:    {"bitcast_convert", 1, special, 0},
 	KindRequantize: {"requantize", 1, special, hasRequantize},
+	KindThrough:    {"through", 2, special, 0},
 
 	KindReshape:     {"reshape", 1, special, 0},
 	KindTranspose:   {"transpose", 1, special, hasAxes},

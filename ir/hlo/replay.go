@@ -7,17 +7,21 @@ import (
 	"slices"
 )
 
-// Expand writes out what StableHLO does not have: each requantize becomes the integer operations that it stands for. A
-// program without such operations is returned as it is. Large tables of shifts become weights, so that a run of the
-// expanded program passes the weights of that one.
+// Expand writes out what StableHLO does not have: each requantize becomes the integer operations that it stands for,
+// and each through the value that it has. A program without such operations is returned as it is. Large tables of
+// shifts become weights, so that a run of the expanded program passes the weights of that one.
 func (p *Program) Expand() *Program {
-	if !slices.ContainsFunc(p.Ops, func(o Operation) bool { return o.Kind == KindRequantize }) {
+	marked := func(o Operation) bool { return o.Kind == KindRequantize || o.Kind == KindThrough }
+	if !slices.ContainsFunc(p.Ops, marked) {
 		return p
 	}
 	r := replay{p: p, b: New(p.Name), values: make([]Value, len(p.Ops))}
 	r.each = func(o *Operation, args []Value) Value {
-		if o.Kind == KindRequantize {
+		switch o.Kind {
+		case KindRequantize:
 			return o.Attrs.Requantize.expand(r.b, args[0])
+		case KindThrough:
+			return args[0]
 		}
 		return r.b.emit(o.Kind, o.Type, o.Attrs, args...)
 	}

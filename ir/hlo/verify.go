@@ -67,6 +67,8 @@ func (b *Builder) apply(o *Operation, args []Value) Value {
 		return b.Bitcast(args[0], o.Type.DType)
 	case KindRequantize:
 		return b.Requant(args[0], a.Requantize)
+	case KindThrough:
+		return b.Through(args[0], args[1])
 	case KindDot:
 		return b.marked(b.DotGeneral(args[0], args[1], a.Dot, o.Type.DType), a.Exact)
 	case KindConvolution:
