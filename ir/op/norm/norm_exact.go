@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"lathe/internal/diag"
 	"lathe/internal/workers"
@@ -44,11 +45,22 @@ type exactNorm struct {
 	eps  int64 // what V has more than Q << h
 	// gamma and beta hold an integer for each element of a row, beta in steps of z*gamma; nil where the node has none.
 	gamma, beta []int64
-	frac        int // fraction bits of z*gamma + beta
+	frac        int   // fraction bits of z*gamma + beta
+	left        int   // places that beta is shifted by
+	shape       []int // of a row
 }
 
 // exactOf plans a quantized norm. Errors say what has no integer form.
 func exactOf(n *ir.Node, rms bool) (*exactNorm, error) {
+	if i := slices.IndexFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() && a != n.Args[0] }); i > 0 {
+		return nil, fmt.Errorf("argument %d of %s (%q) is computed; quantized, it is a constant", i, n.Op.Name,
+			n.Args[i].Name)
+	}
+	return exactForm(n, rms)
+}
+
+// exactForm is exactOf, but that gains and biases may be values, of which only the formats are known: they are nil.
+func exactForm(n *ir.Node, rms bool) (*exactNorm, error) {
 	a, shape := n.Attrs.(*Attrs), n.Type.Shape
 	axis, err := walk.Axis(a.Axis, len(shape))
 	if err != nil {
@@ -62,7 +74,8 @@ func exactOf(n *ir.Node, rms bool) (*exactNorm, error) {
 	if !format.IsFixed(n.Type.Format) {
 		return nil, fmt.Errorf("%s makes fixed values, not %s", n.Op.Name, n.Type.Format)
 	}
-	e := &exactNorm{rms: rms, n: walk.Size(shape[axis:]), rows: walk.Size(shape[:axis]), zero: x.Zero, frac: zFrac}
+	e := &exactNorm{rms: rms, n: walk.Size(shape[axis:]), rows: walk.Size(shape[:axis]), zero: x.Zero,
+		frac: zFrac, shape: shape[axis:]}
 	if err := e.guard(n, a.Eps, x); err != nil {
 		return nil, err
 	}
@@ -116,17 +129,18 @@ func (e *exactNorm) constants(n *ir.Node, row []int) error {
 	for i, a := range n.Args[1:] {
 		f, fixed := format.AsFixed(a.Type.Format)
 		switch {
-		case !a.IsConst():
-			return fmt.Errorf("argument %d of %s (%q) is computed; quantized, it is a constant", i+1, n.Op.Name, a.Name)
 		case !fixed || arith.Magnitude(f) > exactBits:
 			return fmt.Errorf("%s takes a gain and a bias in fixed formats of up to %d bits, sign included, not %s",
 				n.Op.Name, exactBits, a.Type.Format)
+		}
+		frac[i] = f.F
+		if !a.IsConst() {
+			continue
 		}
 		v, err := a.Value()
 		if err != nil {
 			return err
 		}
-		frac[i] = f.F
 		for _, k := range walk.BroadcastIndex(a.Type.Shape, row) {
 			codes[i] = append(codes[i], v.Codes[k])
 		}
@@ -151,6 +165,10 @@ func (e *exactNorm) align(n *ir.Node, codes []int64, frac int) error {
 	if wide := exactBits - 1 + left; wide >= sumBits {
 		return fmt.Errorf("the bias of %s has %d fraction bits, its gain %d: their sum has more than %d bits", n.Op.Name,
 			frac, e.frac-zFrac, sumBits)
+	}
+	e.left = left
+	if codes == nil {
+		return nil
 	}
 	e.beta = make([]int64, len(codes))
 	for i, c := range codes {

@@ -15,7 +15,7 @@ func normHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, rms bool) (hlo.Value,
 	if n.Type.IsFloat() {
 		return composite.PartsHLO(b, n, args)
 	}
-	e, err := exactOf(n, rms)
+	e, err := exactForm(n, rms)
 	if err != nil {
 		return hlo.Value{}, n.Errorf(diag.OpFormats, "%v", err)
 	}
@@ -25,12 +25,30 @@ func normHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, rms bool) (hlo.Value,
 	}
 	shape := x.Type().Dims
 	x = b.Reshape(carrier.Wide(b, x), b.Dims(e.rows, e.n)...)
-	y := e.print(b, b.Sub(x, b.Splat(x, e.zero)))
+	y := e.print(b, b.Sub(x, b.Splat(x, e.zero)), e.gains(b, n, args))
 	return carrier.Requant(b, n, b.Reshape(y, shape...), -e.frac, sumBits)
 }
 
+// gains are gain and bias in i64, along the last axis of rows, in the steps in which they are multiplied and added; the
+// zero Value for what there is not.
+func (e *exactNorm) gains(b *hlo.Builder, n *ir.Node, args []hlo.Value) (out [2]hlo.Value) {
+	for i, codes := range [2][]int64{e.gamma, e.beta} {
+		switch {
+		case codes != nil:
+			out[i] = b.Weight(hlo.FromInt64s(hlo.I64, []int{e.n}, codes))
+		case len(n.Args) > i+1:
+			v := b.Reshape(b.BroadcastTo(carrier.Wide(b, args[i+1]), e.shape...), e.n)
+			if i == 1 {
+				v = b.ShiftLeft(v, b.Splat(v, int64(e.left)))
+			}
+			out[i] = v
+		}
+	}
+	return out
+}
+
 // print is z*gamma + beta of rows, the last axis of the integers x in i64.
-func (e *exactNorm) print(b *hlo.Builder, x hlo.Value) hlo.Value {
+func (e *exactNorm) print(b *hlo.Builder, x hlo.Value, gains [2]hlo.Value) hlo.Value {
 	dims := x.Type().Dims
 	last := len(dims) - 1
 	axes := make([]int, len(dims))
@@ -51,14 +69,11 @@ func (e *exactNorm) print(b *hlo.Builder, x hlo.Value) hlo.Value {
 	places := b.Add(k, b.Splat(k, int64(15-e.h/2)))
 	z := b.RoundShiftBy(b.Mul(d, carrier.Spread(b, r, dims, axes)), carrier.Spread(b, places, dims, axes),
 		hlo.RoundHalfEven)
-	along := func(codes []int64) hlo.Value {
-		return b.Along(b.Weight(hlo.FromInt64s(hlo.I64, []int{e.n}, codes)), dims, last)
+	if gains[0].Number() >= 0 {
+		z = b.Mul(z, b.Along(gains[0], dims, last))
 	}
-	if e.gamma != nil {
-		z = b.Mul(z, along(e.gamma))
-	}
-	if e.beta != nil {
-		z = b.Add(z, along(e.beta))
+	if gains[1].Number() >= 0 {
+		z = b.Add(z, b.Along(gains[1], dims, last))
 	}
 	return z
 }

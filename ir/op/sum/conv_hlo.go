@@ -76,7 +76,7 @@ func convFloatHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, c hlo.Conv) (hlo
 		x = b.ConvLast(x, w, c)
 	default:
 		flat := b.Reshape(x, append([]int{max(b.Samples, 1) * in[0]}, in[1:]...)...)
-		x = b.Reshape(b.Convolution(flat, w, c, hlo.F32), b.Dims(n.Type.Shape...)...)
+		x = b.Reshape(b.Convolution(flat, w, c, x.Type().DType), b.Dims(n.Type.Shape...)...)
 	}
 	return addBias(b, n, args, x, b.Axis(axis))
 }
@@ -108,7 +108,7 @@ func convEachHLO(b *hlo.Builder, n *ir.Node, x, w hlo.Value, c hlo.Conv, axis in
 		spatial := "01"[:rank-2]
 		c.Input, c.Kernel, c.Output = "b"+spatial+"f", "o"+spatial+"i", "b"+spatial+"f"
 	}
-	v := b.Convolution(merged(b.Transpose(x, there...), axis), merged(w, 0), c, hlo.F32)
+	v := b.Convolution(merged(b.Transpose(x, there...), axis), merged(w, 0), c, x.Type().DType)
 	dims := append([]int{}, n.Type.Shape[:axis]...)
 	dims = append(append(dims, samples), n.Type.Shape[axis:]...)
 	return b.Transpose(b.Reshape(v, dims...), back...)

@@ -175,7 +175,7 @@ func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 		if carrier.PerSample(n, 1, w) {
 			contract = hlo.Dot{LhsContract: []int{last}, RhsContract: []int{2}, LhsBatch: []int{0}, RhsBatch: []int{0}}
 		}
-		return addBias(b, n, args, b.DotGeneral(x, w, contract, hlo.F32), last)
+		return addBias(b, n, args, b.DotGeneral(x, w, contract, x.Type().DType), last)
 	}
 	p, err := dot.New(n)
 	if err != nil {
