@@ -117,7 +117,7 @@ var disgrace = regexp.MustCompile(`(?m)goroutine \d|panic:|runtime error|^Usage:
 	`0x[0-9a-f]{8}`)
 
 // coded is the first line of an error.
-var coded = regexp.MustCompile(`(?m)^(?:lathe|emit-verilog|emit-cuda): (?:\S.*?: )?L0\d{3}: `)
+var coded = regexp.MustCompile(`(?m)^(?:lathe|emit-verilog|emit-cuda): (?:\S.*?: )?L[01]\d{3}: `)
 
 // status N program args... runs a program and demands its exit status. A refusal must say so in lines with a code and
 // leave the files as they were; no run may leave temporary files.

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	codeText = regexp.MustCompile(`\bL0[0-9]{3}\b`)
-	exact    = regexp.MustCompile(`^L0[0-9]{3}$`)
+	codeText = regexp.MustCompile(`\bL[01][0-9]{3}\b`)
+	exact    = regexp.MustCompile(`^L[01][0-9]{3}$`)
 )
 
 // scan notes in a Go file the constants of this package that it uses, by name, and the codes in its texts and comments.

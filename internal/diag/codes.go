@@ -279,4 +279,16 @@ const (
 	BenchmarkFiles       Code = "L0988"
 	GPUTimeout           Code = "L0989"
 	NoKernelTakes        Code = "L0990"
+
+	NoGradient    Code = "L1001"
+	LossNotScalar Code = "L1002"
+
+	NothingToTrain   Code = "L1003"
+	UntrainedFormat  Code = "L1004"
+	TrainLabels      Code = "L1005"
+	TrainDiverges    Code = "L1006"
+	CheckpointOther  Code = "L1007"
+	CheckpointFile   Code = "L1008"
+	TrainBatch       Code = "L1009"
+	TrainInterrupted Code = "L1010"
 )

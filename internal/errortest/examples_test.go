@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 }
 
 // codeLine finds the codes of reported errors: at the beginning of a line, behind the program or a position.
-var codeLine = regexp.MustCompile(`(?m)^(?:\S.*?: )?(L0[0-9]{3}): `)
+var codeLine = regexp.MustCompile(`(?m)^(?:\S.*?: )?(L[01][0-9]{3}): `)
 
 // runExample runs all commands; the last must fail with the code, and with no other.
 func runExample(t *testing.T, e diag.Entry) {

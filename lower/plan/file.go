@@ -61,7 +61,11 @@ type file struct {
 		AXIBits *int    `toml:"axi_bits"`
 		Burst   *int    `toml:"burst"`
 	} `toml:"memory"`
-	Input []struct {
+	Train   trainFile   `toml:"train"`
+	Prune   pruneFile   `toml:"prune"`
+	Lora    loraFile    `toml:"lora"`
+	Distill distillFile `toml:"distill"`
+	Input   []struct {
 		Name   *string   `toml:"name"`
 		Format *string   `toml:"format"`
 		Range  []float64 `toml:"range"`

@@ -59,3 +59,6 @@ func glob(pattern string) *regexp.Regexp {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, `\*`, `.*`), `\?`, `.`)
 	return regexp.MustCompile(`^(?s:` + text + `)$`)
 }
+
+// Glob says that a name fits a pattern of a plan: * stands for any text, ? for one sign.
+func Glob(pattern, name string) bool { return glob(pattern).MatchString(name) }

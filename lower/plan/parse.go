@@ -59,6 +59,10 @@ func (f *file) plan(name string, at *lines) (*Plan, error) {
 	p.memory(f, &plan.Fold.Memory)
 	p.unrolled(&f.Unroll, &plan.Fold)
 	p.ends(f, plan)
+	p.train(&f.Train, &plan.Train)
+	p.prune(&f.Prune, &plan.Prune)
+	p.lora(&f.Lora, &plan.LoRA)
+	p.distill(&f.Distill, plan)
 	p.at.sort(p.errs)
 	if err := p.errs.Err(); err != nil {
 		return nil, err

@@ -22,6 +22,11 @@ type Plan struct {
 	Lengths bool
 	Inputs  []Input
 	Outputs []Output
+	// Train, Prune, LoRA and Distill are about training.
+	Train   Train
+	Prune   Prune
+	LoRA    LoRA
+	Distill Distill
 	// Notes say where settings from outside and the file disagree.
 	Notes []string
 }
@@ -93,5 +98,6 @@ func Default() *Plan {
 		Fold: Fold{Mode: "lean", From: "the default mode", Layers: "spatial", Images: 1,
 			Memory: Memory{Weights: "rom", Ram: "auto", AXIBits: DefaultAXI, Burst: DefaultBurst},
 			Sums:   UsualSums},
+		Train: usualTraining(),
 	}
 }

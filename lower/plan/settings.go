@@ -29,6 +29,11 @@ type Settings struct {
 	Smooth                *float64
 	// Wide names nodes, with commas between, whose results get 16 bits and whose weights 12.
 	Wide *string
+	// Method, Epochs, Batch, LR and Seed stand for keys of [train].
+	Method        *string
+	Epochs, Batch *int
+	LR            *float64
+	Seed          *int64
 	// Bits is the width of data and weights; biases get twice as many where they need more than 16.
 	Bits *int
 }
@@ -85,6 +90,11 @@ func (o *overlay) apply(set Settings) error {
 	over(o, "--correct-bias", "quantize.correct_bias", &f.Quantize.Correct, set.CorrectBias)
 	over(o, "--equalize", "quantize.equalize", &f.Quantize.Equalize, set.Equalize)
 	over(o, "--smooth", "quantize.smooth", &f.Quantize.Smooth, set.Smooth)
+	over(o, "--method", "train.method", &f.Train.Method, set.Method)
+	over(o, "--epochs", "train.epochs", &f.Train.Epochs, set.Epochs)
+	over(o, "--batch", "train.batch", &f.Train.Batch, set.Batch)
+	over(o, "--lr", "train.lr", &f.Train.LR, set.LR)
+	over(o, "--seed", "train.seed", &f.Train.Seed, set.Seed)
 	if set.Bits != nil {
 		if err := o.bits(*set.Bits); err != nil {
 			return err

@@ -28,6 +28,8 @@ type Report struct {
 	Nodes, Outputs []loss.Value
 	// Samples is how many samples that error was measured on.
 	Samples int
+	// Lowered is the graph before formats were chosen, whose values are float32.
+	Lowered *ir.Graph
 	// Moved says that powers of two have moved between layers.
 	Moved bool
 	// Recognized counts the operations that patterns have made, by pass.
@@ -147,7 +149,7 @@ func chooseFormats(s *stage, g *ir.Graph) error {
 	if err != nil {
 		return err
 	}
-	s.Report.Decisions, s.float = *d, before
+	s.Report.Decisions, s.Report.Lowered, s.float = *d, before, before
 	return nil
 }
 

@@ -17,7 +17,38 @@ import (
 // encode replaces argument i of n by codes of type typ. A format that the plan gives in full may saturate: a warning
 // then says how much.
 func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c plan.Choice) {
-	codes := make([]int64, len(x))
+	codes, channels := encoded(typ, x)
+	name := n.Args[i].Name
+	if _, open := c.Pattern.Open(); !open && !c.Calibrated && !channels {
+		lo, hi := typ.Format.Limits()
+		beyond, worst := 0, float32(0)
+		for _, v := range x {
+			if e := format.FromFloat32(v); e.Cmp(lo) < 0 || e.Cmp(hi) > 0 {
+				beyond++
+				worst = max(worst, float32(math.Abs(float64(v))))
+			}
+		}
+		if beyond > 0 {
+			q.report.Warn("%s: %d of %d values of %q lie outside of %s (up to %s) and saturate or wrap; set by %s",
+				n.Name, beyond, len(x), name, typ.Format, diag.Number(float64(worst), 6), c.From)
+		}
+	}
+	grid := typ.Format
+	if format.Coded(typ.Format) && !column.TakesCodes(n) {
+		f := typ.Format
+		if typ.Format, codes = exactCodes(f, codes); typ.Format == nil {
+			q.fail(n, diag.ConstantNotFinite, "constant %q takes more than %d bits in %s, counted in its smallest step", name,
+				maxSteps, f)
+			return
+		}
+	}
+	q.setConst(n, i, typ, ir.CodeBlob(codes))
+	q.grids[n.Args[i]] = grid
+}
+
+// encoded is the codes of x in a scalar format, and whether channels have scales of their own.
+func encoded(typ ir.Type, x []float32) (codes []int64, channels bool) {
+	codes = make([]int64, len(x))
 	s, axis, channels := format.ScaledAlong(typ.Format)
 	channels = channels && axis == 0
 	size := len(x)
@@ -45,32 +76,35 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c plan.C
 			}
 		}
 	})
-	name := n.Args[i].Name
-	if _, open := c.Pattern.Open(); !open && !c.Calibrated && !channels {
-		lo, hi := typ.Format.Limits()
-		beyond, worst := 0, float32(0)
-		for _, v := range x {
-			if e := format.FromFloat32(v); e.Cmp(lo) < 0 || e.Cmp(hi) > 0 {
-				beyond++
-				worst = max(worst, float32(math.Abs(float64(v))))
-			}
+	return codes, channels
+}
+
+// Again encodes other values x of a constant of type t, whose format is that of grid in Decisions.Grids or holds its
+// values. Formats stay, and so do scales but those that are found in the values: of blocks, and of channels of few
+// codes. ok is false where the values have no codes.
+func Again(t ir.Type, grid format.Format, x []float32) (typ ir.Type, data *ir.Blob, ok bool) {
+	typ = ir.Type{Shape: t.Shape, Format: t.Format, Scales: t.Scales}
+	if b, blocks := t.BlockFormat(); blocks {
+		v := ir.EncodeFloats(ir.Type{Shape: t.Shape, Format: b}, x)
+		typ.Scales = ir.ScaleValues(b, v.BlockScales)
+		return typ, ir.CodeBlob(v.Codes), true
+	}
+	if f, fitted := grid.(format.Fitted); fitted {
+		codes, size := make([]int64, len(x)), len(x)/t.Shape[0]
+		typ.Scales = make([]float32, t.Shape[0])
+		for c := range typ.Scales {
+			typ.Scales[c] = f.FitChannel(x[c*size:(c+1)*size], codes[c*size:(c+1)*size])
 		}
-		if beyond > 0 {
-			q.report.Warn("%s: %d of %d values of %q lie outside of %s (up to %s) and saturate or wrap; set by %s",
-				n.Name, beyond, len(x), name, typ.Format, diag.Number(float64(worst), 6), c.From)
+		return typ, ir.CodeBlob(codes), true
+	}
+	typ.Format = grid
+	codes, _ := encoded(typ, x)
+	if typ.Format = t.Format; grid != t.Format {
+		if typ.Format, codes = exactCodes(grid, codes); typ.Format == nil {
+			return typ, nil, false
 		}
 	}
-	grid := typ.Format
-	if format.Coded(typ.Format) && !column.TakesCodes(n) {
-		f := typ.Format
-		if typ.Format, codes = exactCodes(f, codes); typ.Format == nil {
-			q.fail(n, diag.ConstantNotFinite, "constant %q takes more than %d bits in %s, counted in its smallest step", name,
-				maxSteps, f)
-			return
-		}
-	}
-	q.setConst(n, i, typ, ir.CodeBlob(codes))
-	q.grids[n.Args[i]] = grid
+	return typ, ir.CodeBlob(codes), true
 }
 
 // exactCodes is the values of codes of f, which are no integers, in the format in which sums take constants; nil where

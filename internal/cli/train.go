@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lathe/golden/pjrt"
+	"lathe/internal/diag"
+	"lathe/internal/training"
+	"lathe/ir/text"
+	"lathe/train"
+)
+
+// trainFlags are what train takes beside a model.
+type trainFlags struct {
+	sourceFlags
+	task          training.Task
+	out, method   string
+	epochs, batch int
+	lr            float64
+	seed          int64
+	changed       func(name string) bool
+}
+
+func (a *App) train() *cobra.Command {
+	f := &trainFlags{}
+	c := &cobra.Command{Use: "train MODEL --data X.npz --labels Y.npy -o M.lathe",
+		Short: "train a model as the hardware will compute it, and save it",
+		Long: "Quantizes a model under the plan and trains it: the forward pass computes the codes that hardware\n" +
+			"computes, gradients go to the float parameters behind them. The saved graph holds the codes that were\n" +
+			"trained and works with every command in place of the model. Tables [train], [prune], [lora] and [distill]\n" +
+			"of the plan say how; method = \"sft\" trains in floats. Ctrl-C saves, and the same command goes on.",
+		Example: "  lathe train model.onnx --data x.npz --labels y.npy --eval x2.npz --eval-labels y2.npy --bits 4 " +
+			"-o m.lathe", Args: exactly("MODEL")}
+	f.add(c, true)
+	f.choices.add(c, "bits", "equalize", "wide")
+	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on (.npz)")
+	c.Flags().StringVar(&f.task.Labels, "labels", "", "their class numbers, or targets (.npy)")
+	c.Flags().StringVar(&f.task.Eval, "eval", "", "other samples, for the accuracy of the quantized model (.npz)")
+	c.Flags().StringVar(&f.task.EvalLabels, "eval-labels", "", "the class numbers of the samples of --eval (.npy)")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "file for the trained graph (.lathe)")
+	c.Flags().StringVar(&f.task.Folder, "log", "", "folder for checkpoints and train.jsonl; default: that of -o with "+
+		".train in place of .lathe")
+	c.Flags().StringVar(&f.method, "method", "", "qat (default), sft (in floats), distill")
+	c.Flags().IntVar(&f.epochs, "epochs", 0, "times that all samples are seen; default 10")
+	c.Flags().IntVar(&f.batch, "batch", 0, "samples of a step; default 32")
+	c.Flags().Float64Var(&f.lr, "lr", 0, "learning rate; default 0.001")
+	c.Flags().Int64Var(&f.seed, "seed", 0, "seed of the order of samples; default 1")
+	f.changed = c.Flags().Changed
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.check(c); err != nil {
+			return err
+		}
+		return a.trainModel(c.Context(), f, args[0], c)
+	}
+	return a.withJSON(c)
+}
+
+// check refuses what would only fail later.
+func (f *trainFlags) check(c *cobra.Command) error {
+	if err := required(c, "data", "labels", "output"); err != nil {
+		return err
+	}
+	if (f.task.Eval == "") != (f.task.EvalLabels == "") {
+		return usagef("--eval and --eval-labels go together")
+	}
+	switch ext := strings.ToLower(filepath.Ext(f.out)); ext {
+	case ".onnx", ".pt2", ".mlir", ".stablehlo":
+		return usagef("-o %s: the saved graph is not a %s file; name it .lathe", f.out, ext)
+	}
+	if f.task.Folder == "" {
+		f.task.Folder = strings.TrimSuffix(f.out, ".lathe") + ".train"
+	}
+	return writable(f.out, diag.GraphFile)
+}
+
+// trainModel trains, saves and prints.
+func (a *App) trainModel(ctx context.Context, f *trainFlags, model string, c *cobra.Command) error {
+	source, err := f.of(a, model)
+	if err != nil {
+		return err
+	}
+	set := &source.Settings
+	set.Method, set.Epochs, set.Batch = given(c.Flags(), "method", &f.method), given(c.Flags(), "epochs", &f.epochs),
+		given(c.Flags(), "batch", &f.batch)
+	set.LR, set.Seed = given(c.Flags(), "lr", &f.lr), given(c.Flags(), "seed", &f.seed)
+	p := progress{app: a}
+	defer p.finish()
+	log := &trainLog{app: a, folder: f.task.Folder, progress: &p}
+	f.task.Source, f.task.Progress, f.task.Watch = source, p.Report, log.watch
+	var engine *pjrt.Engine
+	f.task.Engine = func(ctx context.Context) (train.Engine, error) {
+		var err error
+		if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
+			return nil, err
+		}
+		p.Report("compiling", 0, 0)
+		return train.OnPJRT(engine), nil
+	}
+	defer func() {
+		if engine != nil {
+			engine.Close()
+		}
+	}()
+	start := time.Now()
+	r, err := training.Run(ctx, &f.task)
+	p.finish()
+	if e := log.close(); err == nil {
+		err = e
+	}
+	if diag.CodeOf(err) == diag.TrainInterrupted { // which a signal drowns
+		fmt.Fprintf(a.Err, "note: %v\n", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := text.Save(f.out, r.Graph); err != nil {
+		return err
+	}
+	a.printTrained(r, f)
+	return a.writeJSON(trainFacts(r, f, time.Since(start)))
+}
+
+// printTrained prints what training came to.
+func (a *App) printTrained(r *training.Trained, f *trainFlags) {
+	if r.Report != nil {
+		a.warn(&r.Report.Report)
+	}
+	for _, name := range r.Approximate {
+		fmt.Fprintf(a.Err, "note: %s has more bits than floats hold, or rounds within: while it is trained, its codes may "+
+			"differ from those of hardware\n", name)
+	}
+	if r.Resumed > 0 {
+		fmt.Fprintf(a.Out, "went on from step %d\n", r.Resumed)
+	}
+	fmt.Fprintf(a.Out, "%s: %d of %d parameters, %d steps, loss %s -> %s\n", r.Plan.Train.Method, r.Trained,
+		max(r.Elements, r.Trained), r.Steps, diag.Number(r.First, 4), diag.Number(r.Last, 4))
+	if v := r.Accuracy; v.Before != nil {
+		was, is := "quantized", "trained"
+		if v.Quantized == nil {
+			fmt.Fprintf(a.Out, "accuracy: before %.4f, trained %.4f\n", *v.Before, *v.Float)
+		} else {
+			fmt.Fprintf(a.Out, "accuracy: float %.4f, %s %.4f, %s %.4f\n", *v.Float, was, *v.Before, is, *v.Quantized)
+		}
+	}
+	fmt.Fprintf(a.Out, "saved %s\n", f.out)
+}
+
+// trainedFacts is the JSON of train.
+type trainedFacts struct {
+	Method   string            `json:"method"`
+	Epochs   int               `json:"epochs"`
+	Steps    int               `json:"steps"`
+	Resumed  int               `json:"resumed,omitempty"`
+	Loss     lossFacts         `json:"loss"`
+	Accuracy training.Accuracy `json:"accuracy"`
+	Trained  int               `json:"trained"`
+	All      int               `json:"parameters"`
+	Seconds  float64           `json:"seconds"`
+	Output   string            `json:"output"`
+	Log      string            `json:"log"`
+}
+
+// lossFacts are the mean loss of the first and of the last epoch.
+type lossFacts struct {
+	First float64 `json:"first"`
+	Last  float64 `json:"last"`
+}
+
+func trainFacts(r *training.Trained, f *trainFlags, took time.Duration) trainedFacts {
+	return trainedFacts{r.Plan.Train.Method, r.Plan.Train.Epochs, r.Steps, r.Resumed, lossFacts{r.First, r.Last},
+		r.Accuracy, r.Trained, r.Elements, took.Seconds(), f.out, f.task.Folder}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package training joins the stages of training: from a model file and data to a graph that every other command takes,
+// with what it is worth before and after.
+package training
+
+import (
+	"context"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/lower/float"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/lower/quantize"
+	"lathe/train"
+	"lathe/train/model"
+)
+
+// Task is what is trained, on what.
+type Task struct {
+	// Source is the model with its plan, whose tables [train], [prune], [lora] and [distill] say how it is trained.
+	// Without calibration samples of its own, those of Data serve.
+	Source driver.Source
+	// Data are samples (.npz), Labels their classes or targets (.npy).
+	Data, Labels string
+	// Eval and EvalLabels are what accuracy is measured on, or empty.
+	Eval, EvalLabels string
+	// Engine starts the engine, once all else is right.
+	Engine func(context.Context) (train.Engine, error)
+	// Folder keeps checkpoints; "" for none.
+	Folder string
+	Watch  func(train.Progress)
+	// Progress hears of steps before training.
+	Progress driver.Progress
+}
+
+// Accuracy is what the model is worth, nil where it is not measured.
+type Accuracy struct {
+	// Before is that of the model as training begins: quantized, but where training is in floats.
+	Before *float64 `json:"before"`
+	// Float is that of the float model: as it was, or where training is in floats, as it became.
+	Float *float64 `json:"float"`
+	// Quantized is that of the quantized model in the end.
+	Quantized *float64 `json:"quantized"`
+}
+
+// Trained is what training came to.
+type Trained struct {
+	*train.Result
+	Plan     *plan.Plan
+	Accuracy Accuracy
+	// Approximate names layers whose sums floats do not hold exactly.
+	Approximate []string
+	// Report is that of quantization; nil where training is in floats.
+	Report *quantize.Report
+}
+
+// prepared is a model that is ready for training.
+type prepared struct {
+	plan   *plan.Plan
+	model  *model.Model
+	set    *train.Set
+	float  *ir.Graph // in the layout of the file
+	report *quantize.Report
+	judge  func(context.Context, *ir.Graph) (float64, error)
+}
+
+// Run trains.
+func Run(ctx context.Context, t *Task) (*Trained, error) {
+	p, err := t.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &train.Options{Train: p.plan.Train, Prune: p.plan.Prune, LoRA: p.plan.LoRA, Distill: p.plan.Distill,
+		Folder: t.Folder, Watch: t.Watch, Judge: p.judge}
+	trainer, err := train.New(p.model, p.set, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Trained{Plan: p.plan, Approximate: p.model.Approximate, Report: p.report}
+	if p.judge != nil {
+		before, err := p.judge(ctx, p.model.Graph())
+		if err != nil {
+			return nil, err
+		}
+		out.Accuracy.Before = &before
+		if p.report != nil {
+			right, err := p.judge(ctx, p.float)
+			if err != nil {
+				return nil, err
+			}
+			out.Accuracy.Float = &right
+		}
+	}
+	engine, err := t.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if out.Result, err = trainer.Run(ctx, engine); err != nil {
+		return nil, err
+	}
+	if p.judge != nil {
+		after, err := p.judge(ctx, out.Graph)
+		if err != nil {
+			return nil, err
+		}
+		if p.report != nil {
+			out.Accuracy.Quantized = &after
+		} else {
+			out.Accuracy.Float = &after
+		}
+	}
+	return out, nil
+}
+
+// prepare reads model and data.
+func (t *Task) prepare(ctx context.Context) (*prepared, error) {
+	s := t.Source
+	p := &prepared{}
+	var err error
+	if p.plan, err = s.ReadPlan(); err != nil {
+		return nil, err
+	}
+	if s.Arrays == "" {
+		s.Arrays = t.Data
+	}
+	g, err := s.Import()
+	if err != nil {
+		return nil, err
+	}
+	if p.plan.Train.Method == "sft" {
+		if p.float, _, err = float.End(ctx, g, s.Outputs != nil, s.Passes); err != nil {
+			return nil, err
+		}
+		p.model, err = model.Float(p.float)
+	} else {
+		if s.Calibrate == "" {
+			s.Calibrate = t.Data
+		}
+		err = p.quantize(ctx, s, g)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.set, err = t.set(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, t.measure(p)
+}
+
+// quantize makes the model that is trained in integers.
+func (p *prepared) quantize(ctx context.Context, s driver.Source, g *ir.Graph) error {
+	q, err := s.QuantizeUnder(ctx, g, p.plan)
+	if err != nil {
+		return err
+	}
+	if q.Report == nil {
+		return diag.New(diag.WrongStage, s.Model, "the graph is quantized already; training starts from a float model")
+	}
+	p.float, p.report = q.Float, q.Report
+	p.model, err = model.Quantized(q.Graph, q.Report.Lowered, q.Report.Grids)
+	return err
+}
+
+// measure makes what judges graphs, if there are samples for it.
+func (t *Task) measure(p *prepared) error {
+	if t.Eval == "" {
+		return nil
+	}
+	file, err := npz.Read(t.Eval)
+	if err != nil {
+		return err
+	}
+	labels, err := driver.Labels(t.EvalLabels)
+	if err != nil {
+		return err
+	}
+	samples, _, err := driver.Samples(p.float, file)
+	if err != nil {
+		return err
+	}
+	if err := driver.CheckLabels(t.EvalLabels, labels, len(samples), p.float); err != nil {
+		return err
+	}
+	p.judge = func(ctx context.Context, g *ir.Graph) (float64, error) {
+		out, err := evaluate(ctx, g, samples)
+		if err != nil {
+			return 0, err
+		}
+		return driver.Accuracy(g, out, labels)
+	}
+	return nil
+}
+
+// evaluate are the outputs of g for samples in the layout of the file.
+func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+	p, err := ref.New(g)
+	if err != nil {
+		return nil, err
+	}
+	in := make([]ref.Sample, len(samples))
+	for i, s := range samples {
+		in[i] = pass.Enter(g, s)
+	}
+	return p.Run(ctx, in)
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// trainFile is the table [train].
+type trainFile struct {
+	Method      *string  `toml:"method"`
+	Epochs      *int     `toml:"epochs"`
+	Batch       *int     `toml:"batch"`
+	Optimizer   *string  `toml:"optimizer"`
+	LR          *float64 `toml:"lr"`
+	Momentum    *float64 `toml:"momentum"`
+	Nesterov    *bool    `toml:"nesterov"`
+	WeightDecay *float64 `toml:"weight_decay"`
+	Schedule    *string  `toml:"schedule"`
+	Warmup      *float64 `toml:"warmup"`
+	Clip        *float64 `toml:"clip"`
+	Loss        *string  `toml:"loss"`
+	Smoothing   *float64 `toml:"smoothing"`
+	Seed        *int64   `toml:"seed"`
+	Fidelity    *string  `toml:"fidelity"`
+	Freeze      []string `toml:"freeze"`
+}
+
+// pruneFile is the table [prune].
+type pruneFile struct {
+	Method   *string  `toml:"method"`
+	Scope    *string  `toml:"scope"`
+	Sparsity *float64 `toml:"sparsity"`
+	NM       *string  `toml:"nm"`
+	Schedule *string  `toml:"schedule"`
+}
+
+// loraFile is the table [lora].
+type loraFile struct {
+	Rank      *int     `toml:"rank"`
+	Alpha     *float64 `toml:"alpha"`
+	Targets   []string `toml:"targets"`
+	TrainAlso []string `toml:"train_also"`
+}
+
+// distillFile is the table [distill].
+type distillFile struct {
+	Temperature *float64 `toml:"temperature"`
+	Weight      *float64 `toml:"weight"`
+}
+
+// Words of [train] and [prune], the defaults first.
+var (
+	MethodWords    = []string{"qat", "sft", "distill"}
+	OptimizerWords = []string{"adamw", "sgd"}
+	ScheduleWords  = []string{"cosine", "linear", "constant"}
+	TrainLosses    = []string{"cross_entropy", "mse", "bce"}
+	FidelityWords  = []string{"exact", "fast"}
+	PruneWords     = []string{"l1", "random"}
+	ScopeWords     = []string{"global", "local"}
+	PruneSchedules = []string{"oneshot", "cubic"}
+)
+
+// UsualBatch is the batch of a plan without one.
+const UsualBatch = 32
+
+// usualTraining is what holds where a plan says nothing.
+func usualTraining() Train {
+	return Train{Method: "qat", Epochs: 10, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
+		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact"}
+}
+
+// number takes a number that lies within limits.
+func (p *parser) number(path string, given *float64, to *float64, lo, hi float64) {
+	if given == nil {
+		return
+	}
+	if !(*given >= lo && *given <= hi) {
+		p.fail(path, "%s = %v lies outside %v..%v", path[strings.LastIndex(path, ".")+1:], *given, lo, hi)
+	}
+	*to = *given
+}
+
+// count takes a whole number that lies within limits.
+func (p *parser) count(path string, given *int, to *int, lo, hi int) {
+	if given == nil {
+		return
+	}
+	if *given < lo || *given > hi {
+		p.fail(path, "%s = %d lies outside %d..%d", path[strings.LastIndex(path, ".")+1:], *given, lo, hi)
+	}
+	*to = *given
+}
+
+func (p *parser) train(f *trainFile, t *Train) {
+	t.Method = MethodWords[p.word("train.method", f.Method, MethodWords)]
+	p.count("train.epochs", f.Epochs, &t.Epochs, 0, 1e6)
+	p.count("train.batch", f.Batch, &t.Batch, 1, 1<<20)
+	t.Optimizer = OptimizerWords[p.word("train.optimizer", f.Optimizer, OptimizerWords)]
+	p.number("train.lr", f.LR, &t.LR, 0, 1e3)
+	p.number("train.momentum", f.Momentum, &t.Momentum, 0, 1)
+	t.Nesterov = f.Nesterov != nil && *f.Nesterov
+	p.number("train.weight_decay", f.WeightDecay, &t.WeightDecay, 0, 1)
+	t.Schedule = ScheduleWords[p.word("train.schedule", f.Schedule, ScheduleWords)]
+	p.number("train.warmup", f.Warmup, &t.Warmup, 0, 1)
+	p.number("train.clip", f.Clip, &t.Clip, 0, 1e9)
+	t.Loss = TrainLosses[p.word("train.loss", f.Loss, TrainLosses)]
+	p.number("train.smoothing", f.Smoothing, &t.Smoothing, 0, 1)
+	if f.Seed != nil {
+		t.Seed = uint64(*f.Seed)
+	}
+	t.Fidelity = FidelityWords[p.word("train.fidelity", f.Fidelity, FidelityWords)]
+	t.Freeze = f.Freeze
+	if f.Momentum != nil && f.Optimizer == nil {
+		t.Optimizer = "sgd"
+	}
+	if t.Momentum > 0 && t.Optimizer != "sgd" {
+		p.fail("train.momentum", "momentum belongs to sgd; adamw has its own").
+			WithHint("leave momentum out, or set optimizer = \"sgd\"")
+	}
+}
+
+func (p *parser) prune(f *pruneFile, t *Prune) {
+	t.Given = f.Method != nil || f.Scope != nil || f.Sparsity != nil || f.NM != nil || f.Schedule != nil
+	if !t.Given {
+		return
+	}
+	t.Method = PruneWords[p.word("prune.method", f.Method, PruneWords)]
+	t.Scope = ScopeWords[p.word("prune.scope", f.Scope, ScopeWords)]
+	t.Schedule = PruneSchedules[p.word("prune.schedule", f.Schedule, PruneSchedules)]
+	if f.NM == nil {
+		t.Sparsity = 0.5
+	}
+	p.number("prune.sparsity", f.Sparsity, &t.Sparsity, 0, 1)
+	if f.NM != nil {
+		if _, err := fmt.Sscanf(*f.NM, "%d:%d", &t.N, &t.M); err != nil || t.N < 1 || t.M < 2 || t.N >= t.M || t.M > 32 {
+			p.fail("prune.nm", "nm = %q is not N:M with N less than M", *f.NM).
+				WithHint("\"2:4\" keeps two of each four weights")
+		}
+	}
+	if f.Sparsity != nil && f.NM != nil {
+		p.fail("prune.nm", "nm = %q is a share of zeros already; leave out sparsity", *f.NM)
+	}
+	if f.NM != nil && t.Schedule == "cubic" {
+		p.fail("prune.schedule", "nm cuts at once; only sparsity has a schedule")
+	}
+}
+
+func (p *parser) lora(f *loraFile, t *LoRA) {
+	if f.Rank == nil && f.Alpha == nil && f.Targets == nil && f.TrainAlso == nil {
+		return
+	}
+	t.Rank, t.Targets, t.Also = 8, []string{"*"}, f.TrainAlso
+	p.count("lora.rank", f.Rank, &t.Rank, 1, 1<<12)
+	t.Alpha = float64(t.Rank)
+	p.number("lora.alpha", f.Alpha, &t.Alpha, 0, 1e6)
+	if f.Targets != nil {
+		t.Targets = f.Targets
+	}
+}
+
+func (p *parser) distill(f *distillFile, plan *Plan) {
+	t := &plan.Distill
+	t.Given = f.Temperature != nil || f.Weight != nil || plan.Train.Method == "distill"
+	t.Temperature, t.Weight = 2, 0.5
+	p.number("distill.temperature", f.Temperature, &t.Temperature, 0.01, 1000)
+	p.number("distill.weight", f.Weight, &t.Weight, 0, 1)
+	if t.Given && plan.Train.Loss != "cross_entropy" {
+		p.fail("distill", "a teacher's outputs are compared as scores of classes; the loss is %s", plan.Train.Loss)
+	}
+}
+
+// Train is how a model is trained.
+type Train struct {
+	// Method is qat, training of the quantized model, sft, training in floats, or distill, qat towards the outputs of the
+	// float model.
+	Method string
+	Epochs int
+	Batch  int // 0: UsualBatch, or all samples where there are fewer
+	// Optimizer is adamw or sgd.
+	Optimizer string
+	// LR is the learning rate.
+	LR float64
+	// Momentum and Nesterov are of sgd.
+	Momentum float64
+	Nesterov bool
+	// WeightDecay is that of matrices and kernels.
+	WeightDecay float64
+	// Schedule is constant, linear or cosine, behind a warm-up of that share of the steps.
+	Schedule string
+	Warmup   float64
+	// Clip bounds the norm of the gradient of all parameters; 0: no bound.
+	Clip float64
+	// Loss is cross_entropy, mse or bce; Smoothing is the share of a label that all classes have in common.
+	Loss      string
+	Smoothing float64
+	Seed      uint64
+	// Fidelity is exact or fast.
+	Fidelity string
+	// Freeze names parameters, or nodes that read them, that stay as they are; * stands for any text.
+	Freeze []string
+}
+
+// Prune is which weights become 0, and when.
+type Prune struct {
+	// Given says that the plan prunes.
+	Given bool
+	// Method is l1 or random; Scope is global or local, that is each matrix by itself.
+	Method, Scope string
+	// Sparsity is the share of zeros. N of each M weights of a row that stand together stay, if M is not 0.
+	Sparsity float64
+	N, M     int
+	// Schedule is oneshot or cubic.
+	Schedule string
+}
+
+// LoRA trains adapters of low rank beside matrices that stay.
+type LoRA struct {
+	Rank    int // 0: none
+	Alpha   float64
+	Targets []string
+	// Also names parameters that are trained as they are.
+	Also []string
+}
+
+// Distill trains towards the outputs of the float model.
+type Distill struct {
+	Given               bool
+	Temperature, Weight float64
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"lathe/ir/hlo"
+)
+
+// Set is samples with what the model should say of them.
+type Set struct {
+	// Name is that of the file of the samples, in messages.
+	Name string
+	// Inputs has an array for each input of the model, f32 or i32, samples first, in the layout of the model file.
+	Inputs []hlo.Array
+	// Labels are classes, i32, or targets, f32, samples first. Teacher, if not nil, holds the outputs of another model.
+	Labels  hlo.Array
+	Teacher *hlo.Array
+	N       int
+}
+
+// Digest tells data sets apart.
+func (s *Set) Digest() string {
+	h := sha256.New()
+	arrays := append(slices.Clone(s.Inputs), s.Labels)
+	if s.Teacher != nil {
+		arrays = append(arrays, *s.Teacher)
+	}
+	for _, a := range arrays {
+		h.Write([]byte(a.Type.String()))
+		h.Write(a.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// mix scatters 64 bits (the finalizer of splitmix64, Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// shuffled is the order of n samples in an epoch: so a position in training is one number, and resuming needs no state.
+func shuffled(seed uint64, epoch, n int) []int64 {
+	keys := make([]uint64, n)
+	order := make([]int64, n)
+	for i := range order {
+		order[i] = int64(i)
+		keys[i] = mix(mix(mix(seed)+uint64(epoch)) + uint64(i))
+	}
+	slices.SortFunc(order, func(a, b int64) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
+	return order
+}
+
+// batches are the samples of steps from..from+count-1, batch by batch. The last samples of an epoch that fill no batch
+// wait for another epoch, which has another order.
+func batches(seed uint64, from, count, batch, n int) []int64 {
+	each := max(n/batch, 1)
+	var out []int64
+	epoch := -1
+	var order []int64
+	for s := from; s < from+count; s++ {
+		if s/each != epoch {
+			epoch = s / each
+			order = shuffled(seed, epoch, n)
+		}
+		at := s % each * batch
+		for i := range batch {
+			out = append(out, order[(at+i)%n])
+		}
+	}
+	return out
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"math"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir/hlo"
+	"lathe/lower/plan"
+	"lathe/train/model"
+)
+
+// leaf is an array that is trained.
+type leaf struct {
+	model.Param
+	param int // of the model
+	mask  []bool
+}
+
+// adapter is a matrix of the model to which a product of two leaves is added: W + alpha/rank B A (Hu et al. 2021).
+type adapter struct {
+	a, b  int // leaves
+	scale float64
+}
+
+// leaves are what is trained of a model, and how its parameters come of them.
+type leaves struct {
+	model  *model.Model
+	all    []leaf
+	direct map[int]int     // by parameter: the leaf that it is
+	merged map[int]adapter // by parameter
+}
+
+// choose makes leaves of the parameters that are trained.
+func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
+	l := &leaves{model: m, direct: map[int]int{}, merged: map[int]adapter{}}
+	for i := range m.Params {
+		p := &m.Params[i]
+		named := func(patterns []string) bool {
+			return slices.ContainsFunc(patterns, func(s string) bool { return plan.Glob(s, p.Name) || plan.Glob(s, p.Node) })
+		}
+		switch {
+		case named(t.Freeze):
+		case lora.Rank == 0 || named(lora.Also):
+			l.direct[i] = len(l.all)
+			l.all = append(l.all, leaf{Param: *p, param: i})
+		case len(p.Shape) == 2 && named(lora.Targets):
+			l.adapt(i, p, t.Seed, lora)
+		}
+	}
+	if len(l.all) == 0 {
+		return nil, diag.New(diag.NothingToTrain, m.Graph().Name, "all parameters are frozen").
+			WithHint("lathe inspect lists nodes and parameters; freeze takes names with *")
+	}
+	return l, nil
+}
+
+// adapt adds the two leaves of an adapter: A is uniform as a linear layer begins (Kaiming, a = sqrt 5), B is 0, so that
+// nothing changes before the first step.
+func (l *leaves) adapt(i int, p *model.Param, seed uint64, lora *plan.LoRA) {
+	out, in := p.Shape[0], p.Shape[1]
+	bound := 1 / math.Sqrt(float64(in))
+	a := make([]float32, lora.Rank*in)
+	for k := range a {
+		u := float64(mix(mix(mix(seed)+uint64(i))+uint64(k))>>11) / (1 << 53)
+		a[k] = float32((2*u - 1) * bound)
+	}
+	l.merged[i] = adapter{a: len(l.all), b: len(l.all) + 1, scale: lora.Alpha / float64(lora.Rank)}
+	for _, side := range []struct {
+		name  string
+		shape []int
+		start []float32
+	}{{".lora_A", []int{lora.Rank, in}, a}, {".lora_B", []int{out, lora.Rank}, make([]float32, out*lora.Rank)}} {
+		l.all = append(l.all, leaf{param: i, Param: model.Param{Name: p.Name + side.name, Shape: side.shape,
+			Start: side.start, Decays: true, Node: p.Node, Pos: p.Pos}})
+	}
+}
+
+// elements is the number of all that is trained.
+func (l *leaves) elements() int {
+	n := 0
+	for i := range l.all {
+		n += len(l.all[i].Start)
+	}
+	return n
+}
+
+// base prints the parameters that stay, outside of loops; by parameter.
+func (l *leaves) base(b *hlo.Builder) map[int]hlo.Value {
+	out := map[int]hlo.Value{}
+	for i, p := range l.model.Params {
+		if _, direct := l.direct[i]; !direct {
+			out[i] = b.Weight(hlo.FromFloat32s(p.Shape, p.Start))
+		}
+	}
+	return out
+}
+
+// params prints the parameters of the model.
+func (l *leaves) params(b *hlo.Builder, base map[int]hlo.Value, now, masks []hlo.Value) []hlo.Value {
+	out := make([]hlo.Value, len(l.model.Params))
+	for i := range out {
+		if k, direct := l.direct[i]; direct {
+			out[i] = masked(b, now[k], masks[k])
+			continue
+		}
+		out[i] = base[i]
+		if a, ok := l.merged[i]; ok {
+			product := b.DotGeneral(now[a.b], now[a.a], hlo.Dot{LhsContract: []int{1}, RhsContract: []int{0}}, hlo.F32)
+			out[i] = b.Add(base[i], b.Mul(product, b.Float(hlo.F32, a.scale)))
+		}
+	}
+	return out
+}
+
+// masked selects: a product would leave negative zeros, which are codes in formats of floats.
+func masked(b *hlo.Builder, v, mask hlo.Value) hlo.Value {
+	if mask.Number() < 0 {
+		return v
+	}
+	return b.Select(b.Compare(hlo.NE, mask, b.Splat(mask, 0)), v, b.Float(hlo.F32, 0))
+}
+
+// values are the parameters of the model for leaves of the given values: adapters are added in f64 and rounded once.
+func (l *leaves) values(now [][]float32) [][]float32 {
+	out := make([][]float32, len(l.model.Params))
+	for i, p := range l.model.Params {
+		out[i] = p.Start
+		if k, direct := l.direct[i]; direct {
+			out[i] = slices.Clone(now[k])
+			for j, keep := range l.all[k].mask {
+				if !keep {
+					out[i][j] = 0
+				}
+			}
+		}
+		a, ok := l.merged[i]
+		if !ok {
+			continue
+		}
+		left, right := now[a.b], now[a.a]
+		rank, in := l.all[a.a].Shape[0], p.Shape[1]
+		out[i] = make([]float32, len(p.Start))
+		for k, v := range p.Start {
+			sum := 0.0
+			for r := range rank {
+				sum += float64(left[k/in*rank+r]) * float64(right[r*in+k%in])
+			}
+			out[i][k] = float32(float64(v) + a.scale*sum)
+		}
+	}
+	return out
+}

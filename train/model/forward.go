@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"errors"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/hlo"
+	"lathe/ir/op/carrier"
+)
+
+// Fidelity is how close the forward pass is to the hardware.
+type Fidelity uint8
+
+const (
+	// Exact has each operation compute the codes that hardware computes.
+	Exact Fidelity = iota
+	// Fast computes functions, softmax and norms in floats, and rounds their results.
+	Fast
+)
+
+// Forward is a forward pass that is printed.
+type Forward struct {
+	*Model
+	// Values are those of the nodes, of samples that lead: floats, which are the values of codes in a quantized graph.
+	Values map[*ir.Node]hlo.Value
+
+	b        *hlo.Builder
+	fidelity Fidelity
+	rounders map[string]*format.Rounder
+	fixed    map[*ir.Node]hlo.Value // constants, by nodes of float
+}
+
+// Prepare prints what forward passes need outside of loops.
+func (m *Model) Prepare(b *hlo.Builder, f Fidelity) (*Forward, error) {
+	b.Straight = true // gradients have no loops
+	p := &Forward{Model: m, b: b, fidelity: f, rounders: map[string]*format.Rounder{}}
+	if m.graph.Stage == ir.StageFloat {
+		return p, nil
+	}
+	var errs diag.List
+	need := func(n *ir.Node, t ir.Type, grid format.Format) {
+		if err := p.need(t, grid); err != nil {
+			errs = append(errs, n.Errorf(diag.UntrainedFormat, "%v", err))
+		}
+	}
+	for _, n := range m.graph.Nodes {
+		if _, whole := ir.WholeOf(n.Type.Format); !n.IsConst() && !whole && !n.Type.IsFloat() && n.Type.Format != ir.Bool {
+			need(n, n.Type, n.Type.Format)
+		}
+	}
+	for _, s := range m.slots {
+		n := m.graph.Nodes[s.node]
+		need(n, n.Args[s.arg].Type, s.grid)
+	}
+	return p, errs.Err()
+}
+
+func rounderKey(t ir.Type, grid format.Format) string {
+	return ir.Type{Format: grid, Scales: t.Scales}.String()
+}
+
+func (p *Forward) need(t ir.Type, grid format.Format) error {
+	key := rounderKey(t, grid)
+	if p.rounders[key] != nil {
+		return nil
+	}
+	scales := t.Scales
+	if t.InBlocks() {
+		scales = nil
+	}
+	r, err := format.NewRounder(p.b, grid, scales)
+	p.rounders[key] = r
+	return err
+}
+
+// Run prints the forward pass: the outputs of the graph, in its layout, for parameters and inputs, which are f32, or
+// i32 for whole numbers, behind an axis of samples.
+func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
+	p.Values = map[*ir.Node]hlo.Value{}
+	own := map[*ir.Node]hlo.Value{} // by nodes of float
+	for i, n := range p.float.In {
+		v := in[i]
+		if perm := n.Attrs.(*ir.Input).Perm; perm != nil {
+			v = p.b.Transpose(v, behind(perm)...)
+		}
+		own[n] = v
+	}
+	var errs diag.List
+	for i, n := range p.float.Nodes {
+		q := p.graph.Nodes[i]
+		if n.IsConst() {
+			continue
+		}
+		v, input := own[n]
+		if !input {
+			args, err := p.args(i, params, own)
+			if err == nil {
+				v, err = p.node(i, args)
+			}
+			if err != nil {
+				return nil, append(errs, asDiag(n, err)).Err()
+			}
+		} else if !q.Type.IsFloat() && n.Type.IsFloat() {
+			v = p.round(q.Type, q.Type.Format, v, 1)
+		}
+		own[n], p.Values[q] = v, v
+	}
+	var out []hlo.Value
+	for _, o := range p.float.Out {
+		v := own[o.Node]
+		if o.Perm != nil {
+			v = p.b.Transpose(v, behind(o.Perm)...)
+		}
+		out = append(out, v)
+	}
+	return out, p.b.Err()
+}
+
+// behind is a permutation of axes behind that of samples.
+func behind(perm []int) []int {
+	out := []int{0}
+	for _, a := range perm {
+		out = append(out, a+1)
+	}
+	return out
+}
+
+// args are the arguments of node i: values, and parameters rounded to their formats.
+func (p *Forward) args(i int, params []hlo.Value, own map[*ir.Node]hlo.Value) ([]hlo.Value, error) {
+	n := p.float.Nodes[i]
+	out := make([]hlo.Value, len(n.Args))
+	for k, a := range n.Args {
+		at, trained := p.places[a]
+		switch {
+		case trained && p.graph.Stage == ir.StageFloat:
+			out[k] = params[at]
+		case trained:
+			s := p.slots[slices.IndexFunc(p.slots, func(s slot) bool { return s.node == i && s.arg == k })]
+			out[k] = p.round(p.graph.Nodes[i].Args[k].Type, s.grid, params[at], 0)
+		case a.IsConst():
+		default:
+			v, known := own[a]
+			if !known {
+				return nil, errors.New("reads a value that is not computed before it")
+			}
+			out[k] = v
+		}
+	}
+	return out, nil
+}
+
+// node prints node i.
+func (p *Forward) node(i int, args []hlo.Value) (hlo.Value, error) {
+	n, q := p.float.Nodes[i], p.graph.Nodes[i]
+	p.b.At(n.Name)
+	rounds := !q.Type.IsFloat() && n.Type.IsFloat()
+	if !rounds {
+		return carrier.Print(p.b, n, args)
+	}
+	if t := q.Op.Traits; t.KeepsCodes && len(q.Args) > 0 && q.Args[0].Type.SameFormat(q.Type) && n.Args[0].Type.IsFloat() {
+		return carrier.Print(p.b, n, args)
+	}
+	wide := args
+	if p.sums[n] != single {
+		wide = slices.Clone(args)
+		for k, v := range wide {
+			if v.Number() >= 0 {
+				wide[k] = p.b.Convert(v, hlo.F64)
+			}
+		}
+	}
+	var v hlo.Value
+	var err error
+	if q.Op.Traits.Casts {
+		v = args[0]
+	} else if v, err = carrier.Print(p.b, n, wide); err != nil {
+		return v, err
+	}
+	rounded := p.round(q.Type, q.Type.Format, v, 1)
+	if p.fidelity == Exact && !q.Op.Traits.Weighted && !q.Op.Traits.Casts {
+		if exact, ok := p.exact(q, args); ok {
+			return p.b.Through(exact, rounded), p.b.Err()
+		}
+	}
+	return rounded, p.b.Err()
+}
+
+// round rounds v to a format; where v lies beyond it, the gradient is 0, else that of v. lead is the number of axes
+// before those of the type.
+func (p *Forward) round(t ir.Type, grid format.Format, v hlo.Value, lead int) hlo.Value {
+	r := p.rounders[rounderKey(t, grid)]
+	axis, _ := format.ScaleAxis(grid)
+	y := r.Round(p.b, v, axis+lead)
+	source := p.b.Convert(v, hlo.F32)
+	if !r.Follows() {
+		lo, hi := r.Bounds(p.b, source, axis+lead)
+		source = p.b.Clamp(lo, source, hi)
+	}
+	return p.b.Through(y, source)
+}
+
+func asDiag(n *ir.Node, err error) *diag.Error {
+	if d, ok := err.(*diag.Error); ok {
+		return d
+	}
+	return n.Errorf(diag.ReferenceOnly, "%v", err)
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package model is what is trained: a graph whose parameters have become arguments. Of a quantized graph it prints the
+// forward pass that hardware computes, code for code, with the gradients of the operations that the codes stand for.
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/leaf"
+)
+
+// Param is one parameter.
+type Param struct {
+	// Name is that of the constant in the model.
+	Name  string
+	Shape []int
+	// Start is what training begins with.
+	Start []float32
+	// Decays says that weight decay applies: to matrices and kernels, not to biases and gains.
+	Decays bool
+	// Weighted says that a layer multiplies by it; Contracted is the axis along which its products are summed.
+	Weighted   bool
+	Contracted int
+	// Node names the first node that reads the parameter, Pos its place in the source model.
+	Node, Pos string
+}
+
+// slot is an argument of a node that is a parameter.
+type slot struct {
+	node, arg int // in the graph
+	param     int
+	grid      format.Format // what it is encoded in, nil in a float graph
+}
+
+// Model is a graph that is trained.
+type Model struct {
+	// Params are the parameters, in the order in which nodes read them.
+	Params []Param
+	// Approximate names nodes that compute more than floats hold, or round within: their codes may differ from those of
+	// hardware.
+	Approximate []string
+
+	graph *ir.Graph // as it ships, but for the values of parameters
+	float *ir.Graph // a copy in which all values are float32
+	slots []slot
+	// places are the arguments of float that stand for parameters.
+	places map[*ir.Node]int
+	sums   map[*ir.Node]sumType
+}
+
+// Float is the model of a float graph.
+func Float(g *ir.Graph) (*Model, error) {
+	if g.Stage != ir.StageFloat {
+		return nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; training starts from a float graph", g.Stage)
+	}
+	m := &Model{graph: g, float: g.Clone(), places: map[*ir.Node]int{}, sums: map[*ir.Node]sumType{}}
+	return m, m.find(g, nil)
+}
+
+// Quantized is the model of a quantized graph. lowered is the float graph that it was made of, from which parameters
+// start; grids are the formats that constants were encoded in.
+func Quantized(g, lowered *ir.Graph, grids map[*ir.Node]format.Format) (*Model, error) {
+	m := &Model{graph: g, float: g.Clone(), places: map[*ir.Node]int{}, sums: map[*ir.Node]sumType{}}
+	if err := m.find(lowered, grids); err != nil {
+		return nil, err
+	}
+	return m, m.widen()
+}
+
+// find makes parameters of the constants of source that nodes of the graph have under the same name.
+func (m *Model) find(source *ir.Graph, grids map[*ir.Node]format.Format) error {
+	params := map[*ir.Node]int{}
+	for at, n := range m.graph.Nodes {
+		from := source.Find(n.Name)
+		if n.IsConst() || from == nil || from.Op != n.Op || len(from.Args) != len(n.Args) {
+			continue
+		}
+		for i, a := range from.Args {
+			if !n.Args[i].IsConst() || !trained(a) || !slices.Equal(a.Type.Shape, n.Args[i].Type.Shape) {
+				continue
+			}
+			p, known := params[a]
+			if !known {
+				t, err := a.Value()
+				if err != nil {
+					return n.Errorf(diag.ConstantNotFinite, "%v", err)
+				}
+				p = len(m.Params)
+				params[a] = p
+				m.Params = append(m.Params, Param{Name: a.Name, Shape: a.Type.Shape, Start: slices.Clone(t.Floats),
+					Decays: len(a.Type.Shape) > 1, Node: n.Name, Pos: n.Pos, Weighted: n.Op.Traits.Weighted && i == 1,
+					Contracted: contracted(n, a.Type.Shape)})
+			}
+			m.slots = append(m.slots, slot{at, i, p, grids[n.Args[i]]})
+		}
+	}
+	if len(m.Params) == 0 {
+		return diag.New(diag.NothingToTrain, m.graph.Name, "the model has no parameters that could be trained")
+	}
+	return m.open()
+}
+
+// contracted is the axis of the weights of n, of a shape, along which products are summed.
+func contracted(n *ir.Node, shape []int) int {
+	if last := n.LastOf(); last != nil && !*last {
+		return min(1, len(shape)-1)
+	}
+	return max(len(shape)-1, 0)
+}
+
+// trained says that a constant of a float graph is a parameter, or is computed from one.
+func trained(a *ir.Node) bool {
+	c, ok := a.Attrs.(*ir.Const)
+	if !ok || !a.Type.IsFloat() || a.Type.Elems() == 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.Sources(), func(s *ir.Const) bool { return s.Role == ir.Parameter })
+}
+
+// open puts an input in place of each argument that is a parameter, and makes all other values floats.
+func (m *Model) open() error {
+	for _, s := range m.slots {
+		n := m.float.Nodes[s.node]
+		in := &ir.Node{Name: fmt.Sprintf("%s.%d", n.Name, s.arg), Op: leaf.Input, Attrs: &ir.Input{},
+			Type: ir.Float(n.Args[s.arg].Type.Shape...), Pos: n.Pos}
+		n.Args = slices.Clone(n.Args)
+		n.Args[s.arg] = in
+		m.places[in] = s.param
+	}
+	for _, n := range m.float.Nodes {
+		if _, whole := ir.WholeOf(n.Type.Format); whole || n.Type.Format == ir.Bool || n.Type.IsFloat() {
+			continue
+		}
+		if n.IsConst() {
+			v, err := n.Value()
+			if err != nil {
+				return n.Errorf(diag.ConstantNotFinite, "%v", err)
+			}
+			wide, err := v.Decode()
+			if err != nil {
+				return n.Errorf(diag.ConstantNotFinite, "%v", err)
+			}
+			single := make([]float32, len(wide))
+			for i, x := range wide {
+				single[i] = float32(x)
+			}
+			n.Attrs = ir.Computed(ir.FloatBlob(single), n)
+		}
+		n.Type = ir.Float(n.Type.Shape...)
+	}
+	return nil
+}
+
+// Graph is the graph as it is trained: formats stand, parameters have the values of the start.
+func (m *Model) Graph() *ir.Graph { return m.graph }
+
+// Elements is the number of all parameters.
+func (m *Model) Elements() int {
+	n := 0
+	for i := range m.Params {
+		n += len(m.Params[i].Start)
+	}
+	return n
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"lathe/golden/pjrt/pjrttest"
+	"lathe/golden/ref"
+	"lathe/internal/driver"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/lower/pass"
+	"lathe/lower/plan"
+	"lathe/train/model"
+)
+
+func TestMain(m *testing.M) { pjrttest.Main(m) }
+
+const examples = "../../examples"
+
+// quantized is an example under a plan, as it is trained.
+func quantized(t *testing.T, example, toml string) (*model.Model, *driver.Quantized) {
+	t.Helper()
+	dir := filepath.Join(examples, example)
+	s := driver.Source{Model: filepath.Join(dir, "model.onnx"), Calibrate: filepath.Join(dir, "calib.npz")}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.ParseWith("plan.toml", []byte(toml), plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := s.QuantizeUnder(context.Background(), g, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Quantized(q.Graph, q.Report.Lowered, q.Report.Grids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, q
+}
+
+// shaken are the parameters, moved at random as far as training may move them.
+func shaken(m *model.Model, seed uint64) [][]float32 {
+	r := rand.New(rand.NewPCG(seed, 3))
+	var out [][]float32
+	for _, p := range m.Params {
+		most := 0.0
+		for _, v := range p.Start {
+			most = max(most, math.Abs(float64(v)))
+		}
+		x := make([]float32, len(p.Start))
+		for i, v := range p.Start {
+			x[i] = v + float32(r.NormFloat64()*most/16)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// TestExact compares each value of the forward pass with that of the graph that ships: the values of its codes.
+func TestExact(t *testing.T) {
+	for _, c := range []struct {
+		example, plan string
+		approximate   bool
+	}{
+		{"digits-mlp", "", false},
+		{"digits-mlp", "[quantize]\ndata = \"fixed(6)\"\nweight = \"fixed(3)\"\n", false},
+		{"digits-cnn", "", false},
+		{"digits-resnet", "", false},
+		{"digits-dscnn", "", false},
+		{"digits-vit", "", false},
+		{"digits-mlp", "[quantize]\ndata = \"float(4,3)\"\nweight = \"float(4,3)\"\n", false},
+		{"digits-mlp", "[quantize]\ndata = \"log(5)\"\nweight = \"log(4)\"\n", false},
+		{"digits-mlp", "[quantize]\nweight = \"binary*0.125\"\n", false},
+		{"digits-mlp", "[quantize]\nweight = \"ternary*0.25\"\n", false},
+		{"digits-mlp", "[quantize]\nweight = \"ternary*[0]\"\n", true},
+		{"digits-mlp", "[quantize]\nweight = \"residual(2)*[0]\"\n", true},
+		{"digits-mlp", "[quantize]\nweight = \"codebook(nf4)*[0]\"\n", true},
+		{"digits-mlp", "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"\n", true},
+		{"digits-mlp", "[quantize]\ndata = \"mxfp8\"\nweight = \"mxfp8\"\n", true},
+		{"digits-mlp", "[quantize]\ndata = \"int(8)*0.03\"\nweight = \"int(4)*[0]\"\n", false},
+	} {
+		t.Run(c.example+" "+c.plan, func(t *testing.T) { compare(t, c.example, c.plan, c.approximate) })
+	}
+}
+
+// compare runs the forward pass on a few samples, and the graph that ships.
+func compare(t *testing.T, example, toml string, approximate bool) {
+	m, q := quantized(t, example, toml)
+	values := shaken(m, 1)
+	shipped, err := m.Ship(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := npz.Read(filepath.Join(examples, example, "inputs.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	floats, _, err := driver.Samples(q.Float, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floats = floats[:8]
+	got := forward(t, m, q.Float, values, floats)
+	traces := traced(t, shipped, floats)
+	for at, all := range got {
+		n := shipped.Nodes[at]
+		wrong, total := 0, 0
+		for s := range floats {
+			want, err := traces[s][at].Decode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range want {
+				if total++; float64(float32(w)) != all[s*len(want)+i] {
+					wrong++
+				}
+			}
+		}
+		most := 0
+		if len(m.Approximate) > 0 {
+			most = total / 20 // by a step, at ties of sums that floats do not hold
+		}
+		if wrong > most {
+			t.Errorf("%s (%s, %s): %d of %d values are not those of hardware", n.Name, n.Op.Name, n.Type.Format, wrong, total)
+		}
+	}
+	if approximate != (len(m.Approximate) > 0) {
+		t.Errorf("sums that are not exact: %v", m.Approximate)
+	}
+}
+
+// forward are the values of each node for samples, by the place of the node.
+func forward(t *testing.T, m *model.Model, float *ir.Graph, values [][]float32,
+	samples []ref.Sample) map[int][]float64 {
+	t.Helper()
+	b := hlo.New("main")
+	f, err := m.Prepare(b, model.Exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var params, in []hlo.Value
+	var args []hlo.Array
+	for i, p := range m.Params {
+		params = append(params, b.Arg(p.Name, hlo.TypeOf(hlo.F32, p.Shape...)))
+		args = append(args, hlo.FromFloat32s(p.Shape, values[i]))
+	}
+	for i, n := range float.In {
+		dims := append([]int{len(samples)}, n.Type.Shape...)
+		in = append(in, b.Arg(n.Name, hlo.TypeOf(hlo.F32, dims...)))
+		var x []float32
+		for _, s := range samples {
+			x = append(x, s[i].Floats...)
+		}
+		args = append(args, hlo.FromFloat32s(dims, x))
+	}
+	if _, err := f.Run(params, in); err != nil {
+		t.Fatal(err)
+	}
+	var nodes []int
+	var results []hlo.Value
+	for i, n := range m.Graph().Nodes {
+		if v, ok := f.Values[n]; ok {
+			nodes, results = append(nodes, i), append(results, v)
+		}
+	}
+	b.Return(results...)
+	out := map[int][]float64{}
+	for k, a := range pjrttest.Run(t, b, args...) {
+		out[nodes[k]] = a.Float64s()
+	}
+	return out
+}
+
+// traced are the values of all nodes of g, by sample.
+func traced(t *testing.T, g *ir.Graph, samples []ref.Sample) [][]*ir.Tensor {
+	t.Helper()
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entered []ref.Sample
+	for _, s := range samples {
+		entered = append(entered, pass.Enter(g, s))
+	}
+	out := make([][]*ir.Tensor, len(samples))
+	if err := p.Trace(t.Context(), entered, func(s int, v []*ir.Tensor) error { out[s] = v; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"lathe/ir/hlo"
+	"lathe/lower/plan"
+	"lathe/train/grad"
+	"lathe/train/model"
+)
+
+// stepper prints the program that takes a few steps of training.
+type stepper struct {
+	*leaves
+	plan     *plan.Train
+	distill  *plan.Distill
+	fidelity model.Fidelity
+	set      *Set
+	steps    int // of a call
+}
+
+// The arguments of the program: the state, masks, numbers of the steps, samples of the steps, inputs, labels, teacher.
+// Its results: the state, losses and norms of the steps, norms of the gradients of the last one by leaf.
+//
+// The state is the leaves, their moments, and how many steps in a row have had no finite loss.
+
+// state is the number of arrays of the state.
+func (s *stepper) state() int { return len(s.all)*(1+moments(s.plan)) + 1 }
+
+// initial is the state in the beginning.
+func (s *stepper) initial() []hlo.Array {
+	var out []hlo.Array
+	for _, l := range s.all {
+		out = append(out, hlo.FromFloat32s(l.Shape, l.Start))
+	}
+	for _, l := range s.all {
+		for range moments(s.plan) {
+			out = append(out, hlo.FromFloat32s(l.Shape, make([]float32, len(l.Start))))
+		}
+	}
+	return append(out, hlo.FromInt64s(hlo.I32, nil, []int64{0}))
+}
+
+// arguments are what the program reads beside the values of a step.
+type arguments struct {
+	masks             []hlo.Value // by leaf; the zero Value without
+	numbers, samples  hlo.Value
+	inputs            []hlo.Value
+	labels, teacher   hlo.Value
+	base              map[int]hlo.Value
+	forward           *model.Forward
+	batchSize, leaves int
+}
+
+// program prints the program.
+func (s *stepper) program() (*hlo.Program, error) {
+	b := hlo.New("main")
+	b.Straight = true
+	var state []hlo.Value
+	for _, a := range s.initial() {
+		v := b.Arg("", a.Type)
+		b.Donate(v, len(state))
+		state = append(state, v)
+	}
+	a := arguments{leaves: len(s.all), batchSize: s.plan.Batch}
+	for _, l := range s.all {
+		var mask hlo.Value
+		if l.mask != nil {
+			mask = b.Arg("", hlo.TypeOf(hlo.I8, l.Shape...))
+		}
+		a.masks = append(a.masks, mask)
+	}
+	a.numbers = b.Arg("", hlo.TypeOf(hlo.F32, s.steps, columns))
+	a.samples = b.Arg("", hlo.TypeOf(hlo.I32, s.steps, s.plan.Batch))
+	for _, x := range s.set.Inputs {
+		a.inputs = append(a.inputs, b.Arg("", x.Type))
+	}
+	a.labels = b.Arg("", s.set.Labels.Type)
+	if s.set.Teacher != nil {
+		a.teacher = b.Arg("", s.set.Teacher.Type)
+	}
+	a.base = s.base(b)
+	var err error
+	if a.forward, err = s.model.Prepare(b, s.fidelity); err != nil {
+		return nil, err
+	}
+	zeros := b.BroadcastInDim(b.Float(hlo.F32, 0), []int{s.steps}, nil)
+	norms := b.BroadcastInDim(b.Float(hlo.F32, 0), []int{len(s.all)}, nil)
+	start := append(state, zeros, zeros, norms)
+	if s.steps == 1 {
+		start, err = s.step(b, &a, b.Int(hlo.I32, 0), start)
+	} else {
+		start = b.Times(s.steps, start, func(round hlo.Value, now []hlo.Value) []hlo.Value {
+			next, e := s.step(b, &a, round, now)
+			if e != nil {
+				err = e
+				return now
+			}
+			return next
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.Return(start...)
+	return b.Program(), b.Err()
+}
+
+// step prints one step.
+func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.Value) ([]hlo.Value, error) {
+	trained, kept := now[:a.leaves], now[a.leaves:s.state()-1]
+	bad, losses, lengths := now[s.state()-1], now[s.state()], now[s.state()+1]
+	samples := b.Row(a.samples, 0, round)
+	var in []hlo.Value
+	for _, x := range a.inputs {
+		in = append(in, b.TakeI(x, samples))
+	}
+	out, err := a.forward.Run(s.params(b, a.base, trained, a.masks), in)
+	if err != nil {
+		return nil, err
+	}
+	g := goal{loss: lossOf(s.plan), smoothing: s.plan.Smoothing}
+	if a.teacher.Number() >= 0 {
+		g.teacher, g.temperature, g.weight = b.TakeI(a.teacher, samples), s.distill.Temperature, s.distill.Weight
+	}
+	loss := g.print(b, out[0], b.TakeI(a.labels, samples))
+	grads, err := grad.Of(b, loss, trained...)
+	if err != nil {
+		return nil, err
+	}
+	squares := make([]hlo.Value, len(grads))
+	total := b.Float(hlo.F32, 0)
+	for i, d := range grads {
+		n := d.Type().Len()
+		squares[i] = b.Reduce(hlo.ReduceAdd, b.Reshape(b.Mul(d, d), n), 0)
+		total = b.Add(total, squares[i])
+		squares[i] = b.Reshape(squares[i], 1)
+	}
+	length := b.Sqrt(total)
+	if s.plan.Clip > 0 {
+		most := b.Float(hlo.F32, s.plan.Clip)
+		shrink := b.Min(b.Div(most, b.Max(length, b.Float(hlo.F32, 1e-12))), b.Float(hlo.F32, 1))
+		for i, d := range grads {
+			grads[i] = b.Mul(d, shrink)
+		}
+	}
+	numbers := b.Row(a.numbers, 0, round)
+	counts := b.Compare(hlo.NE, b.Reshape(b.SliceAxis(numbers, 0, countColumn, countColumn+1)), b.Float(hlo.F32, 0))
+	sound := b.And(isFinite(b, loss), isFinite(b, length))
+	finite := b.And(sound, counts)
+	next := make([]hlo.Value, 0, len(now))
+	var states []hlo.Value
+	each := moments(s.plan)
+	for i, p := range trained {
+		was := append([]hlo.Value{p}, kept[i*each:(i+1)*each]...)
+		made := update(b, s.plan, s.all[i].Decays, p, grads[i], was[1:], numbers)
+		for k, v := range made {
+			made[k] = masked(b, b.Select(finite, v, was[k]), a.masks[i])
+		}
+		next, states = append(next, made[0]), append(states, made[1:]...)
+	}
+	next = append(next, states...)
+	worse := b.Select(sound, b.Int(hlo.I32, 0), b.Add(bad, b.Int(hlo.I32, 1)))
+	next = append(next, b.Select(counts, worse, bad))
+	return append(next, b.PutRow(losses, loss, 0, round), b.PutRow(lengths, length, 0, round),
+		b.Sqrt(b.Concat(0, squares...))), nil
+}
+
+// isFinite is false for NaN and infinities.
+func isFinite(b *hlo.Builder, v hlo.Value) hlo.Value {
+	return b.Compare(hlo.EQ, b.Sub(v, v), b.Float(hlo.F32, 0))
+}
+
+// lossOf is the loss of a plan.
+func lossOf(t *plan.Train) Loss {
+	for i, w := range plan.TrainLosses {
+		if w == t.Loss {
+			return Loss(i)
+		}
+	}
+	return CrossEntropy
+}

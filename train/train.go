@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package train trains models: a program that takes steps runs on an engine, which keeps parameters, moments and data;
+// this package chooses samples and rates, watches, saves and goes on.
+package train
+
+import (
+	"context"
+	"math"
+	"os"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/lower/plan"
+	"lathe/train/model"
+)
+
+// Options say how a model is trained.
+type Options struct {
+	Train   plan.Train
+	Prune   plan.Prune
+	LoRA    plan.LoRA
+	Distill plan.Distill
+	// Folder keeps checkpoints; "" for none. SaveEvery is after how many steps, 0: each epoch.
+	Folder    string
+	SaveEvery int
+	// Watch, if not nil, hears of each call, that is of a few steps.
+	Watch func(Progress)
+	// Judge, if not nil, measures a graph with trained parameters after each epoch, as it ships.
+	Judge func(ctx context.Context, g *ir.Graph) (float64, error)
+}
+
+// Progress is where training stands.
+type Progress struct {
+	Step, Steps int // done, in all
+	Resumed     int // the step at which this run began
+	Epoch       int // counted from 1
+	Loss        float64
+	Rate        float64
+	Norm        float64  // of the gradient
+	Metric      *float64 // of Judge, after an epoch
+	Sparsity    float64  // share of the pruned weights that are 0
+}
+
+// Result is what training came to.
+type Result struct {
+	// Graph is the model with trained parameters.
+	Graph *ir.Graph
+	// Values are its parameters, in the order of model.Params.
+	Values [][]float32
+	Steps  int
+	// First and Last are the mean loss of the first and of the last epoch.
+	First, Last float64
+	// Trained is the number of elements that are trained, of Elements in all.
+	Trained, Elements int
+	// Resumed is the step at which training went on; 0 from the beginning.
+	Resumed int
+	// Adapters are the leaves of adapters, by name.
+	Adapters []model.Param
+}
+
+// patience is how many steps in a row may have no finite loss.
+const patience = 10
+
+// Trainer is a model that is trained on a set, from the beginning or from a checkpoint.
+type Trainer struct {
+	stepper
+	options *Options
+	engine  Engine
+	printed *hlo.Program
+	program Program
+	held    []Buffer // what does not change: inputs, labels, teacher
+	masks   []Buffer
+	state   []Buffer
+	done    int // steps
+	resumed int // at this step; 0: from the beginning
+	start   []hlo.Array
+	total   int
+	epoch   int // steps of one
+	first   average
+	last    average
+}
+
+// average is a running mean.
+type average struct {
+	sum float64
+	n   int
+}
+
+func (m *average) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
+
+func (m *average) value() float64 { return m.sum / float64(max(m.n, 1)) }
+
+// Run trains on an engine, once. Where ctx ends, the state is saved, if there is a folder, and the error says so.
+func (t *Trainer) Run(ctx context.Context, e Engine) (*Result, error) {
+	t.engine = e
+	work := context.WithoutCancel(ctx) // what runs when a signal comes ends first
+	if err := t.begin(work); err != nil {
+		return nil, err
+	}
+	for t.done < t.total {
+		if err := ctx.Err(); err != nil {
+			return nil, t.interrupted()
+		}
+		if err := t.call(work); err != nil {
+			return nil, err
+		}
+	}
+	return t.result(work)
+}
+
+// New checks the data against the model, and reads the checkpoint of the folder, if there is one.
+func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
+	copied := *o
+	if o = &copied; o.Train.Batch == 0 {
+		o.Train.Batch = max(min(plan.UsualBatch, set.N), 1)
+	}
+	l, err := choose(m, &o.Train, &o.LoRA)
+	if err != nil {
+		return nil, err
+	}
+	if set.N < 1 || o.Train.Batch > set.N {
+		return nil, diag.New(diag.TrainBatch, set.Name, "a batch has %d samples, and there are %d", o.Train.Batch, set.N).
+			WithHint("use --batch %d or less", max(set.N, 1))
+	}
+	out := m.Graph().Out[0]
+	shape := out.Node.Type.Shape
+	if out.Perm != nil {
+		shape = ir.TransposeShape(shape, out.Perm)
+	}
+	if err := lossOf(&o.Train).checkTarget(set.Labels, set.N, shape, set.Name); err != nil {
+		return nil, err
+	}
+	t := &Trainer{options: o, stepper: stepper{leaves: l, plan: &o.Train, distill: &o.Distill, set: set}}
+	if o.Train.Fidelity == "fast" {
+		t.fidelity = model.Fast
+	}
+	t.epoch = max(set.N/o.Train.Batch, 1)
+	t.total = t.epoch * o.Train.Epochs
+	t.steps = t.perCall()
+	t.start = t.initial()
+	if t.options.Prune.Given {
+		t.mask(t.starts(), 0)
+	}
+	if t.printed, err = t.stepper.program(); err != nil || t.options.Folder == "" {
+		return t, err
+	}
+	if err := os.MkdirAll(t.options.Folder, 0o755); err != nil {
+		return nil, notSaved(t.options.Folder, err)
+	}
+	saved, err := t.load()
+	if saved != nil {
+		t.start, t.resumed, t.done = saved.state, saved.step, saved.step
+		t.first, t.last = saved.first, saved.last
+	}
+	return t, err
+}
+
+// perCall is how many steps one call takes: several of a small model, whose steps take less than a call.
+func (t *Trainer) perCall() int {
+	const small, most = 1 << 22, 32
+	work := t.elements() * t.plan.Batch
+	return max(min(small/max(work, 1), most, t.epoch), 1)
+}
+
+// begin compiles the program and brings the state onto the device.
+func (t *Trainer) begin(ctx context.Context) error {
+	var err error
+	if t.program, err = t.engine.Compile(ctx, t.printed); err != nil {
+		return err
+	}
+	data := append(slices.Clone(t.set.Inputs), t.set.Labels)
+	if t.set.Teacher != nil {
+		data = append(data, *t.set.Teacher)
+	}
+	if t.held, err = t.engine.Upload(ctx, data...); err != nil {
+		return err
+	}
+	if t.state, err = t.engine.Upload(ctx, t.start...); err != nil {
+		return err
+	}
+	return t.uploadMasks(ctx)
+}
+
+// starts are the values of the leaves in the beginning.
+func (t *Trainer) starts() [][]float32 {
+	out := make([][]float32, len(t.all))
+	for i, l := range t.all {
+		out[i] = l.Start
+	}
+	return out
+}
+
+// call takes a few steps, not beyond the end of an epoch: the rest of the program's steps are none.
+func (t *Trainer) call(ctx context.Context) error {
+	if err := t.prune(ctx); err != nil {
+		return err
+	}
+	n := min(t.steps, t.total-t.done, t.epoch-t.done%t.epoch)
+	numbers := rates(t.plan, t.done, n, t.total)
+	for len(numbers) < t.steps*columns {
+		numbers = append(numbers, 0, 1, 1, 0)
+	}
+	samples := batches(t.plan.Seed, t.done, t.steps, t.plan.Batch, t.set.N)
+	given, err := t.engine.Upload(ctx, hlo.FromFloat32s([]int{t.steps, columns}, numbers),
+		hlo.FromInt64s(hlo.I32, []int{t.steps, t.plan.Batch}, samples))
+	if err != nil {
+		return err
+	}
+	out, err := t.program.Step(ctx, slices.Concat(t.state, t.masks, given, t.held))
+	if err != nil {
+		return err
+	}
+	t.state = out[:t.states()]
+	facts, err := download(ctx, out[t.states()-1:])
+	for _, b := range slices.Concat(given, out[t.states():]) {
+		b.Drop(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return t.after(ctx, n, facts)
+}
+
+func (t *Trainer) states() int { return t.stepper.state() }
+
+func download(ctx context.Context, held []Buffer) ([]hlo.Array, error) {
+	out := make([]hlo.Array, len(held))
+	for i, b := range held {
+		var err error
+		if out[i], err = b.Download(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// after notes what n steps came to: facts are the count of bad steps, losses and norms of the steps, norms by leaf.
+func (t *Trainer) after(ctx context.Context, n int, facts []hlo.Array) error {
+	losses, norms := facts[1].Float64s()[:n], facts[2].Float64s()[:n]
+	before := t.done
+	t.done += n
+	if bad := facts[0].Int64s()[0]; bad >= patience {
+		return t.diverged(facts[3].Float64s())
+	}
+	sum := average{}
+	for i, v := range losses {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		sum.add(v)
+		if before+i < t.epoch {
+			t.first.add(v)
+		}
+		if before+i >= t.total-t.epoch {
+			t.last.add(v)
+		}
+	}
+	p := Progress{Step: t.done, Steps: t.total, Resumed: t.resumed, Epoch: (t.done-1)/t.epoch + 1, Loss: sum.value(),
+		Rate: rate(t.plan, t.done-1, t.total), Norm: norms[n-1], Sparsity: t.sparsity()}
+	ended := before/t.epoch != t.done/t.epoch
+	if ended && t.options.Judge != nil {
+		metric, err := t.judge(ctx)
+		if err != nil {
+			return err
+		}
+		p.Metric = &metric
+	}
+	if t.options.Watch != nil {
+		t.options.Watch(p)
+	}
+	every := t.options.SaveEvery
+	if t.options.Folder != "" && (every == 0 && ended || every > 0 && before/every != t.done/every || t.done == t.total) {
+		return t.save(ctx)
+	}
+	return nil
+}
+
+func (t *Trainer) judge(ctx context.Context) (float64, error) {
+	g, err := t.shipped(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return t.options.Judge(ctx, g)
+}
+
+// now are the values of the leaves.
+func (t *Trainer) now(ctx context.Context) ([][]float32, error) {
+	arrays, err := download(ctx, t.state[:len(t.all)])
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float32, len(arrays))
+	for i, a := range arrays {
+		for _, v := range a.Float64s() {
+			out[i] = append(out[i], float32(v))
+		}
+	}
+	return out, nil
+}
+
+func (t *Trainer) shipped(ctx context.Context) (*ir.Graph, error) {
+	now, err := t.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.model.Ship(t.values(now))
+}
+
+// diverged names the step and the largest gradient.
+func (t *Trainer) diverged(norms []float64) error {
+	worst := 0
+	for i, v := range norms {
+		if !(v <= norms[worst]) {
+			worst = i
+		}
+	}
+	l := t.all[worst]
+	return diag.New(diag.TrainDiverges, t.set.Name, "the loss is not finite in %d steps in a row up to step %d; the "+
+		"largest gradient, %s, is that of %q in %s", patience, t.done, diag.Number(norms[worst], 3), l.Name, l.Node).
+		WithHint("train with a smaller rate, such as --lr %s, or with clip = 1.0 in [train]",
+			diag.Number(t.plan.LR/10, 3))
+}
+
+// interrupted saves, and says how to go on.
+func (t *Trainer) interrupted() error {
+	e := diag.New(diag.TrainInterrupted, t.set.Name, "training was interrupted at step %d of %d", t.done, t.total)
+	if t.options.Folder == "" {
+		return e
+	}
+	if err := t.save(context.Background()); err != nil {
+		return err
+	}
+	return e.WithHint("the same command goes on from %s", t.options.Folder)
+}
+
+func (t *Trainer) result(ctx context.Context) (*Result, error) {
+	now, err := t.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	values := t.values(now)
+	g, err := t.model.Ship(values)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Graph: g, Values: values, Steps: t.total, First: t.first.value(), Last: t.last.value(),
+		Trained: t.elements(), Elements: t.model.Elements(), Resumed: t.resumed}
+	for i, l := range t.all {
+		if _, direct := t.direct[l.param]; !direct {
+			l.Param.Start = now[i]
+			r.Adapters = append(r.Adapters, l.Param)
+		}
+	}
+	return r, nil
+}
