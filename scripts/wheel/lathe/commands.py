@@ -16,12 +16,34 @@ emit_verilog = compile
 
 
 class Quantized(Result):
-    """What quantize returns: the facts, and a model for every other call."""
+    """What quantize returns: the facts, and a model for every other call, some of which are methods."""
 
     __module__ = "lathe"
 
     def __fspath__(self):
         return self.output
+
+    def compile(self, **flags):
+        """Compiles the graph to Verilog: a Design, as lathe.compile(self)."""
+        return compile(self, **flags)
+
+    def emit_cuda(self, output=None, **flags):
+        """Compiles the graph to CUDA kernels, as lathe.emit_cuda(self)."""
+        return emit_cuda(self, output, **flags)
+
+    def run(self, inputs=None, engine="ref", **flags):
+        """Computes outputs, as lathe.run(self)."""
+        return run(self, inputs, engine, **flags)
+
+    def verify(self, inputs=None, labels=None, **flags):
+        """Simulates the hardware of the graph and compares the engines, as lathe.verify(self)."""
+        return verify(self, inputs, labels, **flags)
+
+
+class Trained(Quantized):
+    """What train returns: the facts, and a model for every other call, some of which are methods."""
+
+    __module__ = "lathe"
 
 
 def profile(model, inputs, **flags):
@@ -74,14 +96,27 @@ def quantize(model, calibrate=None, labels=None, output=None, **flags):
     correct_bias=True, tune=True, explain=True. Where the model loses much, remedies.helping has what was measured to
     help, the best first: quantize(model, x, **result.remedies.helping[0].arguments).
     """
-    facts = _written("quantize", model, "model.lathe",
-                     {"calibrate": calibrate, "labels": labels, "output": output, **flags})
-    quantized = Quantized(facts)
-    quantized.__dict__.update(facts.__dict__)
-    for remedy in (facts.get("remedies") or {}).get("helping") or ():
+    quantized = _model(Quantized, _written("quantize", model, "model.lathe", {
+        "calibrate": calibrate, "labels": labels, "output": output, **flags}))
+    for remedy in (quantized.get("remedies") or {}).get("helping") or ():
         name, _, value = remedy.flag.removeprefix("--").partition(" ")
         remedy["arguments"] = Result({name.replace("-", "_"): value or True})
     return quantized
+
+
+def train(model, data, plan=None, eval=None, output=None, **flags):
+    """Trains a model as the hardware will compute it. The result is a model for every other call.
+
+    data is a pair of samples and labels; eval is another pair, on which accuracy is measured: accuracy.quantized of
+    the result. A plan's [train], [prune], [lora] and [distill] say how. flags are those of lathe train: bits=3,
+    epochs=20, lr=0.003, seed=2, method="distill". The result's log is the folder of checkpoints and curves, which lives
+    as long as output does; with output, a call that was interrupted goes on where it ended.
+    """
+    samples, labels = _pair("data", data)
+    others, other_labels = (None, None) if eval is None else _pair("eval", eval)
+    return _model(Trained, _written("train", model, "model.lathe", {
+        "data": samples, "labels": labels, "eval": others, "eval_labels": other_labels, "plan": plan,
+        "output": output, **flags}))
 
 
 def run(model, inputs=None, engine="ref", *, codes=None, output=None, **flags):
@@ -198,9 +233,23 @@ def _written(command, model, name, flags):
     return facts
 
 
+def _model(kind, facts):
+    """The facts of a command that saved a graph, as a model of this kind."""
+    out = kind(facts)
+    out.__dict__.update(facts.__dict__)
+    return out
+
+
+def _pair(name, value):
+    if not isinstance(value, (tuple, type([]))) or len(value) != 2:  # list is a command here
+        raise TypeError(f"{name} is a pair of samples and labels: {name}=(x, y)")
+    return value
+
+
 def _run(folder, command, model, flags):
     flags = flag.named(flags)
-    example = next((flags[name] for name in ("example", "calibrate", "inputs") if flags.get(name) is not None), None)
+    samples = ("example", "calibrate", "inputs", "data")
+    example = next((flags[name] for name in samples if flags.get(name) is not None), None)
     path = models.file(model, folder, example)
     if models.is_module(model):
         flags.pop("example", None)  # its shapes are in the export

@@ -7,8 +7,9 @@ from . import arrays, plans
 
 # Arguments that are files for the program, with what writes them and how the file ends.
 _FILES = {"inputs": (arrays.npz, ".npz"), "calibrate": (arrays.npz, ".npz"), "bind": (arrays.npz, ".npz"),
-          "example": (arrays.npz, ".npz"), "labels": (arrays.npy, ".npy"), "calibrate_labels": (arrays.npy, ".npy"),
-          "plan": (plans.file, ".toml")}
+          "example": (arrays.npz, ".npz"), "data": (arrays.npz, ".npz"), "eval": (arrays.npz, ".npz"),
+          "labels": (arrays.npy, ".npy"), "calibrate_labels": (arrays.npy, ".npy"),
+          "eval_labels": (arrays.npy, ".npy"), "plan": (plans.file, ".toml")}
 
 # Other names of arguments.
 _NAMES = {"calibration": "calibrate", "folder": "output"}

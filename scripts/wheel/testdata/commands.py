@@ -104,6 +104,27 @@ assert "calibrate" in lathe.plan(path, calibrate=x, bits=4).plan
 never = [lathe.run(path, x, calibrate=x, bits=4, equalize=on) for on in (True, False)]
 assert (never[0] != never[1]).any(), "False is an answer too"
 
+# So is a trained one, as arrays, mappings and paths; accuracy is that of the graph that ships.
+trained = lathe.train(path, (x, labels), eval=({"x": x}, labels.tolist()), bits=3, epochs=4, batch=10, lr=0.01)
+assert trained.steps == 24 and trained.loss.last < trained.loss.first, trained
+assert "trained" in str(trained) and os.path.exists(os.path.join(trained.log, "train.jsonl")), str(trained)
+right_share = (trained.run(x).argmax(1) == labels).mean()
+assert abs(trained.accuracy.quantized - right_share) < 1e-9 and trained.accuracy.before < right_share, trained
+hardware = trained.compile(vectors=2)
+assert os.path.exists(os.path.join(hardware.folder, "design.json")), hardware
+assert lathe.inspect(trained).frame("nodes")[0]["name"] == "x"
+with tempfile.TemporaryDirectory() as folder:
+    files = os.path.join(folder, "x.npz"), os.path.join(folder, "y.npy")
+    numpy.savez(files[0], x=x)
+    numpy.save(files[1], labels)
+    floats = lathe.train(path, files, plan={"train": {"method": "sft", "epochs": 1}},
+                         output=os.path.join(folder, "f.lathe"))
+    assert floats.method == "sft" and os.path.exists(os.path.join(folder, "f.lathe")) and floats.log.startswith(folder)
+e = refused("59 samples", lambda: lathe.train(path, (x[:59], labels)), lathe.Error)
+assert e.code == "L1005", e
+refused("data is a pair", lambda: lathe.train(path, x), TypeError)
+refused("unexpected argument epoch\n", lambda: lathe.train(path, (x, labels), epoch=2))
+
 # The others.
 assert lathe.diff(path, path).same and not lathe.diff(path, small).same
 assert lathe.inspect(path).frame("nodes")[0]["name"] == "x"
