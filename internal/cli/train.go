@@ -134,8 +134,8 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) {
 		a.warn(&r.Report.Report)
 	}
 	for _, name := range r.Approximate {
-		fmt.Fprintf(a.Err, "note: %s has more bits than floats hold, or rounds within: while it is trained, its codes may "+
-			"differ from those of hardware\n", name)
+		fmt.Fprintf(a.Err, "note: sums of %s have no common step that floats hold: while it is trained, its codes may differ "+
+			"from those of hardware\n", name)
 	}
 	if r.Resumed > 0 {
 		fmt.Fprintf(a.Out, "went on from step %d\n", r.Resumed)

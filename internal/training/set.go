@@ -12,6 +12,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/hlo"
+	"lathe/ir/op/carrier"
 	"lathe/train"
 )
 
@@ -38,7 +39,7 @@ func (t *Task) set(ctx context.Context, p *prepared) (*train.Set, error) {
 	if t.Progress != nil {
 		t.Progress("teacher", 0, len(samples))
 	}
-	out, err := evaluate(ctx, p.float, samples)
+	out, err := driver.Evaluate(ctx, p.float, samples)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func stack(n *ir.Node, i int, samples []ref.Sample) hlo.Array {
 	if n.Type.IsFloat() {
 		return hlo.FromFloat32s(dims, floats)
 	}
-	return hlo.FromInt64s(hlo.I32, dims, codes)
+	return hlo.FromInt64s(carrier.DType(n.Type), dims, codes)
 }
 
 // labels reads classes, or targets of losses that compare values.

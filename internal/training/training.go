@@ -13,7 +13,6 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower/float"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/train"
@@ -179,32 +178,23 @@ func (t *Task) measure(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	samples, _, err := driver.Samples(p.float, file)
-	if err != nil {
-		return err
-	}
-	if err := driver.CheckLabels(t.EvalLabels, labels, len(samples), p.float); err != nil {
-		return err
-	}
+	samples := map[ir.Stage][]ref.Sample{} // the inputs of a stage have one type
 	p.judge = func(ctx context.Context, g *ir.Graph) (float64, error) {
-		out, err := evaluate(ctx, g, samples)
+		if samples[g.Stage] == nil {
+			if samples[g.Stage], _, err = driver.Samples(g, file); err != nil {
+				return 0, err
+			}
+		}
+		out, err := driver.Evaluate(ctx, g, samples[g.Stage])
 		if err != nil {
 			return 0, err
 		}
 		return driver.Accuracy(g, out, labels)
 	}
-	return nil
-}
-
-// evaluate are the outputs of g for samples in the layout of the file.
-func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-	p, err := ref.New(g)
+	first, _, err := driver.Samples(p.float, file)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	in := make([]ref.Sample, len(samples))
-	for i, s := range samples {
-		in[i] = pass.Enter(g, s)
-	}
-	return p.Run(ctx, in)
+	samples[p.float.Stage] = first
+	return driver.CheckLabels(t.EvalLabels, labels, len(first), p.float)
 }

@@ -26,8 +26,9 @@ const (
 // Forward is a forward pass that is printed.
 type Forward struct {
 	*Model
-	// Values are those of the nodes, of samples that lead: floats, which are the values of codes in a quantized graph.
-	Values map[*ir.Node]hlo.Value
+	// Values are those of the nodes, by name, of samples that lead: floats, which are the values of codes in a quantized
+	// graph.
+	Values map[string]hlo.Value
 
 	b        *hlo.Builder
 	fidelity Fidelity
@@ -48,7 +49,7 @@ func (m *Model) Prepare(b *hlo.Builder, f Fidelity) (*Forward, error) {
 			errs = append(errs, n.Errorf(diag.UntrainedFormat, "%v", err))
 		}
 	}
-	for _, n := range m.graph.Nodes {
+	for _, n := range m.run.Nodes {
 		if _, whole := ir.WholeOf(n.Type.Format); !n.IsConst() && !whole && !n.Type.IsFloat() && n.Type.Format != ir.Bool {
 			need(n, n.Type, n.Type.Format)
 		}
@@ -81,10 +82,13 @@ func (p *Forward) need(t ir.Type, grid format.Format) error {
 // Run prints the forward pass: the outputs of the graph, in its layout, for parameters and inputs, which are f32, or
 // i32 for whole numbers, behind an axis of samples.
 func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
-	p.Values = map[*ir.Node]hlo.Value{}
+	p.Values = map[string]hlo.Value{}
 	own := map[*ir.Node]hlo.Value{} // by nodes of float
 	for i, n := range p.float.In {
 		v := in[i]
+		if n.Type.IsFloat() {
+			v = p.b.Convert(v, hlo.F32) // ids that have become values
+		}
 		if perm := n.Attrs.(*ir.Input).Perm; perm != nil {
 			v = p.b.Transpose(v, behind(perm)...)
 		}
@@ -92,7 +96,7 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 	}
 	var errs diag.List
 	for i, n := range p.float.Nodes {
-		q := p.graph.Nodes[i]
+		q := p.run.Nodes[i]
 		if n.IsConst() {
 			continue
 		}
@@ -108,7 +112,7 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 		} else if !q.Type.IsFloat() && n.Type.IsFloat() {
 			v = p.round(q.Type, q.Type.Format, v, 1)
 		}
-		own[n], p.Values[q] = v, v
+		own[n], p.Values[n.Name] = v, v
 	}
 	var out []hlo.Value
 	for _, o := range p.float.Out {
@@ -138,10 +142,9 @@ func (p *Forward) args(i int, params []hlo.Value, own map[*ir.Node]hlo.Value) ([
 		at, trained := p.places[a]
 		switch {
 		case trained && p.graph.Stage == ir.StageFloat:
-			out[k] = params[at]
+			out[k] = params[at.param]
 		case trained:
-			s := p.slots[slices.IndexFunc(p.slots, func(s slot) bool { return s.node == i && s.arg == k })]
-			out[k] = p.round(p.graph.Nodes[i].Args[k].Type, s.grid, params[at], 0)
+			out[k] = p.round(at.typ, at.grid, params[at.param], 0)
 		case a.IsConst():
 		default:
 			v, known := own[a]
@@ -156,7 +159,7 @@ func (p *Forward) args(i int, params []hlo.Value, own map[*ir.Node]hlo.Value) ([
 
 // node prints node i.
 func (p *Forward) node(i int, args []hlo.Value) (hlo.Value, error) {
-	n, q := p.float.Nodes[i], p.graph.Nodes[i]
+	n, q := p.float.Nodes[i], p.run.Nodes[i]
 	p.b.At(n.Name)
 	rounds := !q.Type.IsFloat() && n.Type.IsFloat()
 	if !rounds {

@@ -12,6 +12,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/leaf"
+	"lathe/lower/float/simplify"
 )
 
 // Param is one parameter.
@@ -41,16 +42,31 @@ type slot struct {
 type Model struct {
 	// Params are the parameters, in the order in which nodes read them.
 	Params []Param
-	// Approximate names nodes that compute more than floats hold, or round within: their codes may differ from those of
-	// hardware.
+	// Approximate names nodes whose sums have no step in common that floats hold: their codes may differ from those of
+	// hardware by rounding.
 	Approximate []string
 
 	graph *ir.Graph // as it ships, but for the values of parameters
-	float *ir.Graph // a copy in which all values are float32
 	slots []slot
+	// coded are the constants of graph that are parameters, by name.
+	coded map[string]slot
+
+	run   *ir.Graph // a copy of graph that is printed: layers with a state are their steps
+	float *ir.Graph // a copy of run in which all values are float32
 	// places are the arguments of float that stand for parameters.
-	places map[*ir.Node]int
+	places map[*ir.Node]place
 	sums   map[*ir.Node]sumType
+}
+
+// place is a parameter as a node of float reads it.
+type place struct {
+	param int
+	typ   ir.Type // of its codes
+	grid  format.Format
+}
+
+func begin(g *ir.Graph) *Model {
+	return &Model{graph: g, coded: map[string]slot{}, places: map[*ir.Node]place{}, sums: map[*ir.Node]sumType{}}
 }
 
 // Float is the model of a float graph.
@@ -58,14 +74,14 @@ func Float(g *ir.Graph) (*Model, error) {
 	if g.Stage != ir.StageFloat {
 		return nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; training starts from a float graph", g.Stage)
 	}
-	m := &Model{graph: g, float: g.Clone(), places: map[*ir.Node]int{}, sums: map[*ir.Node]sumType{}}
+	m := begin(g)
 	return m, m.find(g, nil)
 }
 
 // Quantized is the model of a quantized graph. lowered is the float graph that it was made of, from which parameters
 // start; grids are the formats that constants were encoded in.
 func Quantized(g, lowered *ir.Graph, grids map[*ir.Node]format.Format) (*Model, error) {
-	m := &Model{graph: g, float: g.Clone(), places: map[*ir.Node]int{}, sums: map[*ir.Node]sumType{}}
+	m := begin(g)
 	if err := m.find(lowered, grids); err != nil {
 		return nil, err
 	}
@@ -96,7 +112,8 @@ func (m *Model) find(source *ir.Graph, grids map[*ir.Node]format.Format) error {
 					Decays: len(a.Type.Shape) > 1, Node: n.Name, Pos: n.Pos, Weighted: n.Op.Traits.Weighted && i == 1,
 					Contracted: contracted(n, a.Type.Shape)})
 			}
-			m.slots = append(m.slots, slot{at, i, p, grids[n.Args[i]]})
+			s := slot{at, i, p, grids[n.Args[i]]}
+			m.slots, m.coded[n.Args[i].Name] = append(m.slots, s), s
 		}
 	}
 	if len(m.Params) == 0 {
@@ -124,13 +141,24 @@ func trained(a *ir.Node) bool {
 
 // open puts an input in place of each argument that is a parameter, and makes all other values floats.
 func (m *Model) open() error {
-	for _, s := range m.slots {
-		n := m.float.Nodes[s.node]
-		in := &ir.Node{Name: fmt.Sprintf("%s.%d", n.Name, s.arg), Op: leaf.Input, Attrs: &ir.Input{},
-			Type: ir.Float(n.Args[s.arg].Type.Shape...), Pos: n.Pos}
+	m.run = m.graph.Clone()
+	if m.run.Stage != ir.StageFloat {
+		if err := simplify.Steps(m.run); err != nil {
+			return err
+		}
+	}
+	m.float = m.run.Clone()
+	for _, n := range m.float.Nodes {
 		n.Args = slices.Clone(n.Args)
-		n.Args[s.arg] = in
-		m.places[in] = s.param
+		for i, a := range n.Args {
+			s, param := m.coded[a.Name]
+			if !param || !a.IsConst() {
+				continue
+			}
+			in := &ir.Node{Name: fmt.Sprintf("%s.%d", n.Name, i), Op: leaf.Input, Attrs: &ir.Input{},
+				Type: ir.Float(a.Type.Shape...), Pos: n.Pos}
+			n.Args[i], m.places[in] = in, place{s.param, a.Type, s.grid}
+		}
 	}
 	for _, n := range m.float.Nodes {
 		if _, whole := ir.WholeOf(n.Type.Format); whole || n.Type.Format == ir.Bool || n.Type.IsFloat() {

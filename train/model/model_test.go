@@ -15,7 +15,6 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/hlo"
-	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/train/model"
 )
@@ -28,7 +27,7 @@ const examples = "../../examples"
 func quantized(t *testing.T, example, toml string) (*model.Model, *driver.Quantized) {
 	t.Helper()
 	dir := filepath.Join(examples, example)
-	s := driver.Source{Model: filepath.Join(dir, "model.onnx"), Calibrate: filepath.Join(dir, "calib.npz")}
+	s := driver.Source{Model: filepath.Join(dir, "model.onnx"), Calibrate: filepath.Join(dir, "inputs.npz")}
 	g, err := s.Import()
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +77,11 @@ func TestExact(t *testing.T) {
 		{"digits-resnet", "", false},
 		{"digits-dscnn", "", false},
 		{"digits-vit", "", false},
+		{"tiny-bert", "", false},
+		{"tiny-gpt2", "", false},
+		{"tiny-llama", "", false},
+		{"digits-gru", "", false},
+		{"digits-lstm", "", false},
 		{"digits-mlp", "[quantize]\ndata = \"float(4,3)\"\nweight = \"float(4,3)\"\n", false},
 		{"digits-mlp", "[quantize]\ndata = \"log(5)\"\nweight = \"log(4)\"\n", false},
 		{"digits-mlp", "[quantize]\nweight = \"binary*0.125\"\n", false},
@@ -109,13 +113,17 @@ func compare(t *testing.T, example, toml string, approximate bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	floats = floats[:8]
+	entered, _, err := driver.Samples(shipped, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floats, entered = floats[:8], entered[:8]
 	got := forward(t, m, q.Float, values, floats)
-	traces := traced(t, shipped, floats)
+	traces := traced(t, shipped, entered)
 	for at, all := range got {
 		n := shipped.Nodes[at]
 		wrong, total := 0, 0
-		for s := range floats {
+		for s := range entered {
 			want, err := traces[s][at].Decode()
 			if err != nil {
 				t.Fatal(err)
@@ -160,6 +168,9 @@ func forward(t *testing.T, m *model.Model, float *ir.Graph, values [][]float32,
 		var x []float32
 		for _, s := range samples {
 			x = append(x, s[i].Floats...)
+			for _, id := range s[i].Codes {
+				x = append(x, float32(id))
+			}
 		}
 		args = append(args, hlo.FromFloat32s(dims, x))
 	}
@@ -169,7 +180,7 @@ func forward(t *testing.T, m *model.Model, float *ir.Graph, values [][]float32,
 	var nodes []int
 	var results []hlo.Value
 	for i, n := range m.Graph().Nodes {
-		if v, ok := f.Values[n]; ok {
+		if v, ok := f.Values[n.Name]; ok {
 			nodes, results = append(nodes, i), append(results, v)
 		}
 	}
@@ -188,12 +199,8 @@ func traced(t *testing.T, g *ir.Graph, samples []ref.Sample) [][]*ir.Tensor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var entered []ref.Sample
-	for _, s := range samples {
-		entered = append(entered, pass.Enter(g, s))
-	}
 	out := make([][]*ir.Tensor, len(samples))
-	if err := p.Trace(t.Context(), entered, func(s int, v []*ir.Tensor) error { out[s] = v; return nil }); err != nil {
+	if err := p.Trace(t.Context(), samples, func(s int, v []*ir.Tensor) error { out[s] = v; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return out

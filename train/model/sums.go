@@ -9,7 +9,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/recur"
 )
 
 // sumType is the type of floats in which a sum of products is exact.
@@ -28,10 +27,7 @@ const slack = 4
 // widen decides for each sum in which floats it is exact: all terms are whole numbers of a step, and no sum of their
 // magnitudes reaches as many steps as the type tells apart.
 func (m *Model) widen() error {
-	for i, n := range m.graph.Nodes {
-		if recur.Recurs(n.Op) { // rounds within a layer, too
-			m.Approximate = append(m.Approximate, n.Name)
-		}
+	for i, n := range m.run.Nodes {
 		if !n.Op.Traits.Weighted || n.IsConst() {
 			continue
 		}
