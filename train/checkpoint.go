@@ -50,7 +50,7 @@ func (t *Trainer) digests() []safetensors.Text {
 	for _, p := range t.model.Params {
 		graph += p.Name + hlo.FromFloat32s(p.Shape, p.Start).Type.String() + short(fmt.Sprint(p.Start))
 	}
-	settings := fmt.Sprintf("%+v %+v %+v %+v %d", o.Train, o.Prune, o.LoRA, o.Distill, t.steps)
+	settings := fmt.Sprintf("%+v %+v %+v %+v %+v %d", o.Train, o.Prune, o.LoRA, o.Distill, o.Bits, t.steps)
 	return []safetensors.Text{{Name: "model", Value: short(graph)}, {Name: "plan", Value: short(settings)},
 		{Name: "data", Value: t.set.Digest()}}
 }

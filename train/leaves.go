@@ -17,6 +17,7 @@ type leaf struct {
 	model.Param
 	param int // of the model
 	mask  []bool
+	rate  float64 // of the learning rate; 0: 1
 }
 
 // adapter is a matrix of the model to which a product of two leaves is added: W + alpha/rank B A (Hu et al. 2021).
@@ -31,6 +32,7 @@ type leaves struct {
 	all    []leaf
 	direct map[int]int     // by parameter: the leaf that it is
 	merged map[int]adapter // by parameter
+	narrow []width
 }
 
 // choose makes leaves of the parameters that are trained.
@@ -78,11 +80,13 @@ func (l *leaves) adapt(i int, p *model.Param, seed uint64, lora *plan.LoRA) {
 	}
 }
 
-// elements is the number of all that is trained.
+// elements is the number of all that is trained, widths apart.
 func (l *leaves) elements() int {
 	n := 0
 	for i := range l.all {
-		n += len(l.all[i].Start)
+		if l.all[i].rate == 0 {
+			n += len(l.all[i].Start)
+		}
 	}
 	return n
 }
@@ -99,11 +103,20 @@ func (l *leaves) base(b *hlo.Builder) map[int]hlo.Value {
 }
 
 // params prints the parameters of the model.
-func (l *leaves) params(b *hlo.Builder, base map[int]hlo.Value, now, masks []hlo.Value) []hlo.Value {
-	out := make([]hlo.Value, len(l.model.Params))
+func (l *leaves) params(b *hlo.Builder, base map[int]hlo.Value, now, masks []hlo.Value) (out []hlo.Value,
+	bits hlo.Value) {
+	out = make([]hlo.Value, len(l.model.Params))
+	bits = b.Float(hlo.F32, 0)
 	for i := range out {
 		if k, direct := l.direct[i]; direct {
 			out[i] = masked(b, now[k], masks[k])
+			for _, w := range l.narrow {
+				if w.weights == k {
+					var each hlo.Value
+					out[i], each = l.narrowed(b, w, out[i], now[w.places])
+					bits = b.Add(bits, each)
+				}
+			}
 			continue
 		}
 		out[i] = base[i]
@@ -112,7 +125,7 @@ func (l *leaves) params(b *hlo.Builder, base map[int]hlo.Value, now, masks []hlo
 			out[i] = b.Add(base[i], b.Mul(product, b.Float(hlo.F32, a.scale)))
 		}
 	}
-	return out
+	return out, bits
 }
 
 // masked selects: a product would leave negative zeros, which are codes in formats of floats.
@@ -133,6 +146,11 @@ func (l *leaves) values(now [][]float32) [][]float32 {
 			for j, keep := range l.all[k].mask {
 				if !keep {
 					out[i][j] = 0
+				}
+			}
+			for _, w := range l.narrow {
+				if w.weights == k {
+					cut(out[i], now[w.places], p.Steps)
 				}
 			}
 		}

@@ -32,17 +32,18 @@ const (
 	rateColumn = iota // the learning rate
 	meanColumn        // 1/(1-beta1^t)
 	squareColumn
+	priceColumn // of a bit
 	countColumn // 0 for a step that is none: it changes nothing
 	columns
 )
 
 // rates are the numbers of steps from on, a row each.
-func rates(t *plan.Train, from, count, total int) []float32 {
+func rates(t *plan.Train, bits *plan.Bits, from, count, total int) []float32 {
 	var out []float32
 	for s := from; s < from+count; s++ {
 		n := float64(s + 1)
 		out = append(out, float32(rate(t, s, total)), float32(1/(1-math.Pow(beta1, n))),
-			float32(1/(1-math.Pow(beta2, n))), 1)
+			float32(1/(1-math.Pow(beta2, n))), float32(price(bits, s, total)), 1)
 	}
 	return out
 }
@@ -66,13 +67,16 @@ func rate(t *plan.Train, s, total int) float64 {
 
 // update prints the step of one array: p is what it was, g its gradient, state its moments, numbers the row of the
 // step. It gives the array and its moments.
-func update(b *hlo.Builder, t *plan.Train, decays bool, p, g hlo.Value, state []hlo.Value,
+func update(b *hlo.Builder, t *plan.Train, l *leaf, p, g hlo.Value, state []hlo.Value,
 	numbers hlo.Value) []hlo.Value {
 	num := func(v float64) hlo.Value { return b.Float(hlo.F32, v) }
 	column := func(i int) hlo.Value { return b.Reshape(b.SliceAxis(numbers, 0, i, i+1)) }
 	lr := column(rateColumn)
 	decay := num(0)
-	if decays {
+	if l.rate > 0 {
+		lr = b.Mul(lr, num(l.rate))
+	}
+	if l.Decays {
 		decay = num(t.WeightDecay)
 	}
 	switch {

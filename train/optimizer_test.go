@@ -54,10 +54,12 @@ func TestUpdates(t *testing.T) {
 		for range moments(&c.train) {
 			now = append(now, b.Splat(now[0], 0))
 		}
+		decaying := &leaf{}
+		decaying.Decays = true
 		for i := range g {
-			numbers := b.Const(hlo.FromFloat32s([]int{columns}, rates(&c.train, i, 1, 3)))
+			numbers := b.Const(hlo.FromFloat32s([]int{columns}, rates(&c.train, &plan.Bits{}, i, 1, 3)))
 			grad := b.Const(hlo.FromFloat64s(hlo.F32, []int{3}, g[i]))
-			now = update(b, &c.train, true, now[0], grad, now[1:], numbers)
+			now = update(b, &c.train, decaying, now[0], grad, now[1:], numbers)
 		}
 		b.Return(now[0])
 		got := pjrttest.Run(t, b)[0].Float64s()

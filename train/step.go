@@ -115,7 +115,8 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 	for _, x := range a.inputs {
 		in = append(in, b.TakeI(x, samples))
 	}
-	out, err := a.forward.Run(s.params(b, a.base, trained, a.masks), in)
+	params, bits := s.params(b, a.base, trained, a.masks)
+	out, err := a.forward.Run(params, in)
 	if err != nil {
 		return nil, err
 	}
@@ -124,28 +125,14 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 		g.teacher, g.temperature, g.weight = b.TakeI(a.teacher, samples), s.distill.Temperature, s.distill.Weight
 	}
 	loss := g.print(b, out[0], b.TakeI(a.labels, samples))
-	grads, err := grad.Of(b, loss, trained...)
+	numbers := b.Row(a.numbers, 0, round)
+	column := func(i int) hlo.Value { return b.Reshape(b.SliceAxis(numbers, 0, i, i+1)) }
+	grads, err := grad.Of(b, b.Add(loss, b.Mul(column(priceColumn), bits)), trained...)
 	if err != nil {
 		return nil, err
 	}
-	squares := make([]hlo.Value, len(grads))
-	total := b.Float(hlo.F32, 0)
-	for i, d := range grads {
-		n := d.Type().Len()
-		squares[i] = b.Reduce(hlo.ReduceAdd, b.Reshape(b.Mul(d, d), n), 0)
-		total = b.Add(total, squares[i])
-		squares[i] = b.Reshape(squares[i], 1)
-	}
-	length := b.Sqrt(total)
-	if s.plan.Clip > 0 {
-		most := b.Float(hlo.F32, s.plan.Clip)
-		shrink := b.Min(b.Div(most, b.Max(length, b.Float(hlo.F32, 1e-12))), b.Float(hlo.F32, 1))
-		for i, d := range grads {
-			grads[i] = b.Mul(d, shrink)
-		}
-	}
-	numbers := b.Row(a.numbers, 0, round)
-	counts := b.Compare(hlo.NE, b.Reshape(b.SliceAxis(numbers, 0, countColumn, countColumn+1)), b.Float(hlo.F32, 0))
+	length, squares := s.clip(b, grads)
+	counts := b.Compare(hlo.NE, column(countColumn), b.Float(hlo.F32, 0))
 	sound := b.And(isFinite(b, loss), isFinite(b, length))
 	finite := b.And(sound, counts)
 	next := make([]hlo.Value, 0, len(now))
@@ -153,7 +140,7 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 	each := moments(s.plan)
 	for i, p := range trained {
 		was := append([]hlo.Value{p}, kept[i*each:(i+1)*each]...)
-		made := update(b, s.plan, s.all[i].Decays, p, grads[i], was[1:], numbers)
+		made := update(b, s.plan, &s.all[i], p, grads[i], was[1:], numbers)
 		for k, v := range made {
 			made[k] = masked(b, b.Select(finite, v, was[k]), a.masks[i])
 		}
@@ -164,6 +151,30 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 	next = append(next, b.Select(counts, worse, bad))
 	return append(next, b.PutRow(losses, loss, 0, round), b.PutRow(lengths, length, 0, round),
 		b.Sqrt(b.Concat(0, squares...))), nil
+}
+
+// clip bounds gradients, in place, to the norm of the plan, and gives the norm and the squared norm of each leaf.
+func (s *stepper) clip(b *hlo.Builder, grads []hlo.Value) (length hlo.Value, squares []hlo.Value) {
+	total := b.Float(hlo.F32, 0)
+	for i, d := range grads {
+		sum := b.Reduce(hlo.ReduceAdd, b.Reshape(b.Mul(d, d), d.Type().Len()), 0)
+		if s.all[i].rate == 0 { // the price of bits must not slow down the weights
+			total = b.Add(total, sum)
+		}
+		squares = append(squares, b.Reshape(sum, 1))
+	}
+	length = b.Sqrt(total)
+	if s.plan.Clip == 0 {
+		return length, squares
+	}
+	most := b.Float(hlo.F32, s.plan.Clip)
+	shrink := b.Min(b.Div(most, b.Max(length, b.Float(hlo.F32, 1e-12))), b.Float(hlo.F32, 1))
+	for i, d := range grads {
+		if s.all[i].rate == 0 {
+			grads[i] = b.Mul(d, shrink)
+		}
+	}
+	return length, squares
 }
 
 // isFinite is false for NaN and infinities.

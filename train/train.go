@@ -23,13 +23,14 @@ type Options struct {
 	Prune   plan.Prune
 	LoRA    plan.LoRA
 	Distill plan.Distill
+	Bits    plan.Bits
 	// Folder keeps checkpoints; "" for none. SaveEvery is after how many steps, 0: each epoch.
 	Folder    string
 	SaveEvery int
 	// Watch, if not nil, hears of each call, that is of a few steps.
 	Watch func(Progress)
-	// Judge, if not nil, measures a graph with trained parameters after each epoch, as it ships.
-	Judge func(ctx context.Context, g *ir.Graph) (float64, error)
+	// Judge, if not nil, measures a graph with trained parameters after each epoch, counted from 1, as it ships.
+	Judge func(ctx context.Context, g *ir.Graph, epoch int) (float64, error)
 }
 
 // Progress is where training stands.
@@ -93,6 +94,9 @@ func (m *average) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *average) value() float64 { return m.sum / float64(max(m.n, 1)) }
 
+// Resumed is the step at which training goes on, 0 where it begins.
+func (t *Trainer) Resumed() int { return t.resumed }
+
 // Run trains on an engine, once. Where ctx ends, the state is saved, if there is a folder, and the error says so.
 func (t *Trainer) Run(ctx context.Context, e Engine) (*Result, error) {
 	t.engine = e
@@ -120,6 +124,11 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	l, err := choose(m, &o.Train, &o.LoRA)
 	if err != nil {
 		return nil, err
+	}
+	if o.Bits.Given {
+		if err := l.widths(&o.Bits); err != nil {
+			return nil, err
+		}
 	}
 	if set.N < 1 || o.Train.Batch > set.N {
 		return nil, diag.New(diag.TrainBatch, set.Name, "a batch has %d samples, and there are %d", o.Train.Batch, set.N).
@@ -199,9 +208,9 @@ func (t *Trainer) call(ctx context.Context) error {
 		return err
 	}
 	n := min(t.steps, t.total-t.done, t.epoch-t.done%t.epoch)
-	numbers := rates(t.plan, t.done, n, t.total)
+	numbers := rates(t.plan, &t.options.Bits, t.done, n, t.total)
 	for len(numbers) < t.steps*columns {
-		numbers = append(numbers, 0, 1, 1, 0)
+		numbers = append(numbers, 0, 1, 1, 0, 0)
 	}
 	samples := batches(t.plan.Seed, t.done, t.steps, t.plan.Batch, t.set.N)
 	given, err := t.engine.Upload(ctx, hlo.FromFloat32s([]int{t.steps, columns}, numbers),
@@ -283,7 +292,7 @@ func (t *Trainer) judge(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return t.options.Judge(ctx, g)
+	return t.options.Judge(ctx, g, t.done/t.epoch)
 }
 
 // now are the values of the leaves.

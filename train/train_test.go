@@ -104,7 +104,8 @@ func (d *digits) accuracy(t testing.TB, g *ir.Graph) float64 {
 }
 
 func (d *digits) options() *train.Options {
-	return &train.Options{Train: d.plan.Train, Prune: d.plan.Prune, LoRA: d.plan.LoRA, Distill: d.plan.Distill}
+	return &train.Options{Train: d.plan.Train, Prune: d.plan.Prune, LoRA: d.plan.LoRA, Distill: d.plan.Distill,
+		Bits: d.plan.Bits}
 }
 
 func (d *digits) run(t testing.TB, o *train.Options) *train.Result {
@@ -255,6 +256,44 @@ func TestPruned(t *testing.T) {
 					t.Errorf("%s: %d zero codes of %d", n.Name, codes, len(w.Codes))
 				}
 			}
+		}
+	}
+}
+
+// TestWidths trains widths: half of the bits go, and little of the accuracy; after an interruption, too.
+func TestWidths(t *testing.T) {
+	const text = "[quantize]\ndata = \"fixed(5)\"\nunsigned = true\nweight = \"fixed(6)\"\n" +
+		"[train]\nepochs = 12\nlr = 0.003\n"
+	bits := func(r *train.Result) (sum float64) {
+		for _, n := range r.Graph.Nodes {
+			if n.Op.Traits.Weighted {
+				w, err := n.Args[1].Value()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range w.Codes {
+					for c = max(c, -c); c != 0 && c&1 == 0; c >>= 1 {
+					}
+					for ; c != 0; c >>= 1 {
+						sum++
+					}
+				}
+			}
+		}
+		return sum
+	}
+	d := load(t, text)
+	dense := d.run(t, d.options())
+	for _, per := range []string{"element", "channel", "tensor"} {
+		d := load(t, text+"[bits]\nprice = 0.00003\nper = \""+per+"\"\n")
+		r := d.run(t, d.options())
+		right, share := d.accuracy(t, r.Graph), bits(r)/bits(dense)
+		t.Logf("%s: %.0f %% of the bits, accuracy %.4f", per, 100*share, right)
+		if r.Trained != dense.Trained {
+			t.Errorf("%s: %d weights are trained", per, r.Trained)
+		}
+		if most := map[string]float64{"element": 0.5, "channel": 0.7, "tensor": 0.8}[per]; share > most || right < 0.9 {
+			t.Errorf("%s: %.0f %% of the bits are left, accuracy %g", per, 100*share, right)
 		}
 	}
 }

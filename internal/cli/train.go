@@ -124,18 +124,20 @@ func (a *App) trainModel(ctx context.Context, f *trainFlags, model string, c *co
 	if err := text.Save(f.out, r.Graph); err != nil {
 		return err
 	}
-	a.printTrained(r, f)
+	if err := a.printTrained(r, f); err != nil {
+		return err
+	}
 	return a.writeJSON(trainFacts(r, f, time.Since(start)))
 }
 
 // printTrained prints what training came to.
-func (a *App) printTrained(r *training.Trained, f *trainFlags) {
+func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 	if r.Report != nil {
 		a.warn(&r.Report.Report)
 	}
 	for _, name := range r.Approximate {
-		fmt.Fprintf(a.Err, "note: sums of %s have no common step that floats hold: while it is trained, its codes may differ "+
-			"from those of hardware\n", name)
+		fmt.Fprintf(a.Err, "note: sums of %s have no common step that floats hold: while it is trained, its codes may "+
+			"differ from those of hardware\n", name)
 	}
 	if r.Resumed > 0 {
 		fmt.Fprintf(a.Out, "went on from step %d\n", r.Resumed)
@@ -150,7 +152,29 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) {
 			fmt.Fprintf(a.Out, "accuracy: float %.4f, %s %.4f, %s %.4f\n", *v.Float, was, *v.Before, is, *v.Quantized)
 		}
 	}
+	if err := a.printFront(r.Front); err != nil {
+		return err
+	}
 	fmt.Fprintf(a.Out, "saved %s\n", f.out)
+	return nil
+}
+
+// printFront prints the best points of training with a price for bits.
+func (a *App) printFront(points []training.Point) error {
+	if len(points) == 0 {
+		return nil
+	}
+	rows := [][]string{{"accuracy", "LUT", "DSP", "epoch", "graph"}}
+	for _, p := range points {
+		rows = append(rows, []string{fmt.Sprintf("%.4f", p.Accuracy), fmt.Sprint(p.LUT), fmt.Sprint(p.DSP),
+			fmt.Sprint(p.Epoch), p.File})
+	}
+	fmt.Fprintln(a.Out)
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Out)
+	return nil
 }
 
 // trainedFacts is the JSON of train.
@@ -163,6 +187,7 @@ type trainedFacts struct {
 	Accuracy training.Accuracy `json:"accuracy"`
 	Trained  int               `json:"trained"`
 	All      int               `json:"parameters"`
+	Front    []training.Point  `json:"front,omitempty"`
 	Seconds  float64           `json:"seconds"`
 	Output   string            `json:"output"`
 	Log      string            `json:"log"`
@@ -176,5 +201,5 @@ type lossFacts struct {
 
 func trainFacts(r *training.Trained, f *trainFlags, took time.Duration) trainedFacts {
 	return trainedFacts{r.Plan.Train.Method, r.Plan.Train.Epochs, r.Steps, r.Resumed, lossFacts{r.First, r.Last},
-		r.Accuracy, r.Trained, r.Elements, took.Seconds(), f.out, f.task.Folder}
+		r.Accuracy, r.Trained, r.Elements, r.Front, took.Seconds(), f.out, f.task.Folder}
 }

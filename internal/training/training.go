@@ -54,6 +54,8 @@ type Trained struct {
 	Accuracy Accuracy
 	// Approximate names layers whose sums floats do not hold exactly.
 	Approximate []string
+	// Front are the best points of training with a price for bits.
+	Front []Point
 	// Report is that of quantization; nil where training is in floats.
 	Report *quantize.Report
 }
@@ -75,25 +77,24 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 		return nil, err
 	}
 	o := &train.Options{Train: p.plan.Train, Prune: p.plan.Prune, LoRA: p.plan.LoRA, Distill: p.plan.Distill,
-		Folder: t.Folder, Watch: t.Watch, Judge: p.judge}
+		Bits: p.plan.Bits, Folder: t.Folder, Watch: t.Watch}
+	points := &front{plan: p.plan, epochs: p.plan.Train.Epochs}
+	if p.judge != nil {
+		o.Judge = t.judged(p, points)
+	}
 	trainer, err := train.New(p.model, p.set, o)
 	if err != nil {
 		return nil, err
 	}
-	out := &Trained{Plan: p.plan, Approximate: p.model.Approximate, Report: p.report}
-	if p.judge != nil {
-		before, err := p.judge(ctx, p.model.Graph())
-		if err != nil {
+	if trainer.Resumed() > 0 && p.plan.Bits.Given {
+		if err := points.read(t.Folder); err != nil {
 			return nil, err
 		}
-		out.Accuracy.Before = &before
-		if p.report != nil {
-			right, err := p.judge(ctx, p.float)
-			if err != nil {
-				return nil, err
-			}
-			out.Accuracy.Float = &right
-		}
+	}
+	out := &Trained{Plan: p.plan, Approximate: p.model.Approximate, Report: p.report}
+	defer func() { out.Front = points.front() }()
+	if err := p.before(ctx, &out.Accuracy); err != nil {
+		return nil, err
 	}
 	engine, err := t.Engine(ctx)
 	if err != nil {
@@ -114,6 +115,35 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 		}
 	}
 	return out, nil
+}
+
+// judged measures graphs after epochs, and where bits have a price keeps the points of the front.
+func (t *Task) judged(p *prepared, points *front) func(context.Context, *ir.Graph, int) (float64, error) {
+	return func(ctx context.Context, g *ir.Graph, epoch int) (float64, error) {
+		right, err := p.judge(ctx, g)
+		if err != nil || !p.plan.Bits.Given || t.Folder == "" {
+			return right, err
+		}
+		if err := points.add(ctx, g, epoch, right); err != nil {
+			return right, err
+		}
+		return right, points.write(t.Folder)
+	}
+}
+
+// before measures what training begins with.
+func (p *prepared) before(ctx context.Context, a *Accuracy) error {
+	if p.judge == nil {
+		return nil
+	}
+	before, err := p.judge(ctx, p.model.Graph())
+	if err != nil || p.report == nil {
+		a.Before = &before
+		return err
+	}
+	right, err := p.judge(ctx, p.float)
+	a.Before, a.Float = &before, &right
+	return err
 }
 
 // prepare reads model and data.

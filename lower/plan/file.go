@@ -65,6 +65,7 @@ type file struct {
 	Prune   pruneFile   `toml:"prune"`
 	Lora    loraFile    `toml:"lora"`
 	Distill distillFile `toml:"distill"`
+	Bits    bitsFile    `toml:"bits"`
 	Input   []struct {
 		Name   *string   `toml:"name"`
 		Format *string   `toml:"format"`

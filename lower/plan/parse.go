@@ -63,6 +63,7 @@ func (f *file) plan(name string, at *lines) (*Plan, error) {
 	p.prune(&f.Prune, &plan.Prune)
 	p.lora(&f.Lora, &plan.LoRA)
 	p.distill(&f.Distill, plan)
+	p.bits(&f.Bits, &plan.Bits)
 	p.at.sort(p.errs)
 	if err := p.errs.Err(); err != nil {
 		return nil, err

@@ -22,11 +22,12 @@ type Plan struct {
 	Lengths bool
 	Inputs  []Input
 	Outputs []Output
-	// Train, Prune, LoRA and Distill are about training.
+	// Train, Prune, LoRA, Distill and Bits are about training.
 	Train   Train
 	Prune   Prune
 	LoRA    LoRA
 	Distill Distill
+	Bits    Bits
 	// Notes say where settings from outside and the file disagree.
 	Notes []string
 }

@@ -50,6 +50,13 @@ type distillFile struct {
 	Weight      *float64 `toml:"weight"`
 }
 
+// bitsFile is the table [bits].
+type bitsFile struct {
+	Price *float64 `toml:"price"`
+	From  *float64 `toml:"from"`
+	Per   *string  `toml:"per"`
+}
+
 // Words of [train] and [prune], the defaults first.
 var (
 	MethodWords    = []string{"qat", "sft", "distill"}
@@ -60,6 +67,7 @@ var (
 	PruneWords     = []string{"l1", "random"}
 	ScopeWords     = []string{"global", "local"}
 	PruneSchedules = []string{"oneshot", "cubic"}
+	PerWords       = []string{"element", "channel", "tensor"}
 )
 
 // UsualBatch is the batch of a plan without one.
@@ -160,6 +168,15 @@ func (p *parser) lora(f *loraFile, t *LoRA) {
 	}
 }
 
+func (p *parser) bits(f *bitsFile, t *Bits) {
+	t.Given = f.Price != nil || f.From != nil || f.Per != nil
+	t.Price = 1e-5
+	p.number("bits.price", f.Price, &t.Price, 0, 1e3)
+	t.From = t.Price
+	p.number("bits.from", f.From, &t.From, 0, 1e3)
+	t.Per = PerWords[p.word("bits.per", f.Per, PerWords)]
+}
+
 func (p *parser) distill(f *distillFile, plan *Plan) {
 	t := &plan.Distill
 	t.Given = f.Temperature != nil || f.Weight != nil || plan.Train.Method == "distill"
@@ -228,4 +245,14 @@ type LoRA struct {
 type Distill struct {
 	Given               bool
 	Temperature, Weight float64
+}
+
+// Bits trains the widths of weights: the loss gets a price for each bit.
+type Bits struct {
+	Given bool
+	// Price is what a product of a bit of a weight and a bit of data costs in the end, From in the beginning; between the
+	// two it grows by the same factor from step to step.
+	Price, From float64
+	// Per is element, channel or tensor: what has a width of its own.
+	Per string
 }

@@ -27,6 +27,10 @@ type Param struct {
 	// Weighted says that a layer multiplies by it; Contracted is the axis along which its products are summed.
 	Weighted   bool
 	Contracted int
+	// Steps are the least steps of the codes, one for each index of axis 0 or one for all; nil where codes are no
+	// numbers of steps, and in float graphs. DataBits are the bits of what a layer multiplies by it.
+	Steps    []float64
+	DataBits int
 	// Node names the first node that reads the parameter, Pos its place in the source model.
 	Node, Pos string
 }
@@ -111,6 +115,9 @@ func (m *Model) find(source *ir.Graph, grids map[*ir.Node]format.Format) error {
 				m.Params = append(m.Params, Param{Name: a.Name, Shape: a.Type.Shape, Start: slices.Clone(t.Floats),
 					Decays: len(a.Type.Shape) > 1, Node: n.Name, Pos: n.Pos, Weighted: n.Op.Traits.Weighted && i == 1,
 					Contracted: contracted(n, a.Type.Shape)})
+			}
+			if g := grids[n.Args[i]]; g != nil && i == 1 {
+				m.Params[p].Steps, m.Params[p].DataBits = channelSteps(n.Args[i].Type), n.Args[0].Type.Format.Width()
 			}
 			s := slot{at, i, p, grids[n.Args[i]]}
 			m.slots, m.coded[n.Args[i].Name] = append(m.slots, s), s

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"math"
+
+	"lathe/internal/diag"
+	"lathe/ir/hlo"
+	"lathe/lower/plan"
+)
+
+// width is a leaf of places that codes of a parameter lose on the right: what is trained in place of the number of bits
+// (as HGQ does, Sun et al. 2024, for fraction bits).
+type width struct{ weights, places int }
+
+// quickly is how much faster than weights places move.
+const quickly = 20
+
+// widths adds leaves for the widths of all weights of layers that are trained.
+func (l *leaves) widths(t *plan.Bits) error {
+	for i := range l.model.Params {
+		p := &l.model.Params[i]
+		k, direct := l.direct[i]
+		if !direct || !p.Weighted {
+			continue
+		}
+		if p.Steps == nil {
+			return diag.New(diag.UntrainedFormat, p.Pos, "widths are trained of weights in fixed formats; those of %s have no"+
+				" steps", p.Node).WithHint("set weight = \"fixed(8)\" in [quantize]")
+		}
+		shape := make([]int, len(p.Shape))
+		for a, d := range p.Shape {
+			if shape[a] = 1; t.Per == "element" || t.Per == "channel" && a == 0 {
+				shape[a] = d
+			}
+		}
+		places := leaf{param: i, rate: quickly}
+		places.Param.Name, places.Node, places.Pos, places.Shape = p.Name+".places", p.Node, p.Pos, shape
+		places.Start = make([]float32, (hlo.Type{Dims: shape}).Len())
+		l.narrow = append(l.narrow, width{k, len(l.all)})
+		l.all = append(l.all, places)
+	}
+	return nil
+}
+
+// steps are the least steps of the weights of parameter p, spread over a shape.
+func stepsOf(steps []float64, shape []int) []float64 {
+	n := hlo.Type{Dims: shape}.Len()
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = steps[i*len(steps)/n]
+	}
+	return out
+}
+
+// narrowed prints weights that have lost places on the right, with the gradient of both, and the sum of their bits.
+func (l *leaves) narrowed(b *hlo.Builder, w width, x, places hlo.Value) (rounded, bits hlo.Value) {
+	p := &l.model.Params[l.all[w.weights].param]
+	dims := x.Type().Dims
+	step := b.Const(hlo.FromFloat64s(hlo.F32, dims, stepsOf(p.Steps, dims)))
+	places = b.BroadcastTo(b.Max(places, b.Float(hlo.F32, 0)), dims...)
+	whole := b.Min(b.RoundEven(places), b.Float(hlo.F32, 64))
+	up := power(b, whole)
+	code := b.Div(b.Div(x, step), up)
+	value := b.Mul(b.Mul(b.RoundEven(code), up), step)
+	// A place more moves the value by ln 2 times what rounding has taken off.
+	slope := b.Mul(b.Float(hlo.F32, -math.Ln2), b.Sub(x, value))
+	source := b.Add(x, b.Mul(stop(b, slope), places))
+	// |code| has log2|code| + 1 bits, none from 1/2 down.
+	size := b.Mul(b.Log(b.Max(b.Abs(b.Div(x, step)), b.Float(hlo.F32, 1e-30))), b.Float(hlo.F32, 1/math.Ln2))
+	each := b.Max(b.Sub(b.Add(stop(b, size), b.Float(hlo.F32, 1)), places), b.Float(hlo.F32, 0))
+	sum := b.Reduce(hlo.ReduceAdd, b.Reshape(each, x.Type().Len()), 0)
+	return b.Through(value, source), b.Mul(sum, b.Float(hlo.F32, float64(p.DataBits)))
+}
+
+// stop is v without a gradient.
+func stop(b *hlo.Builder, v hlo.Value) hlo.Value { return b.Through(v, b.Splat(v, 0)) }
+
+// power is 2^e for whole numbers e from 0 to 64.
+func power(b *hlo.Builder, e hlo.Value) hlo.Value {
+	bits := b.Add(b.Convert(e, hlo.I32), b.Int(hlo.I32, 127))
+	return b.Bitcast(b.ShiftLeft(bits, b.Int(hlo.I32, 23)), hlo.F32)
+}
+
+// cut rounds values as narrowed does: each of places is that of as many values in a row.
+func cut(x []float32, places []float32, steps []float64) {
+	for i, v := range x {
+		d := math.Min(math.Max(float64(places[i*len(places)/len(x)]), 0), 64)
+		step := steps[i*len(steps)/len(x)] * math.Ldexp(1, int(math.RoundToEven(d)))
+		x[i] = float32(math.RoundToEven(float64(v)/step) * step)
+	}
+}
+
+// price is that of a bit at step s of total.
+func price(t *plan.Bits, s, total int) float64 {
+	if !t.Given || t.Price == 0 {
+		return 0
+	}
+	from := t.From
+	if from <= 0 {
+		return t.Price
+	}
+	return from * math.Pow(t.Price/from, float64(s)/float64(max(total-1, 1)))
+}
