@@ -4,8 +4,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"lathe/internal/training"
 	"lathe/ir/text"
 	"lathe/train"
+	"lathe/train/slow"
 )
 
 // trainFlags are what train takes beside a model.
@@ -23,6 +27,7 @@ type trainFlags struct {
 	sourceFlags
 	task          training.Task
 	out, method   string
+	engine        string
 	epochs, batch int
 	lr            float64
 	seed          int64
@@ -53,6 +58,7 @@ func (a *App) train() *cobra.Command {
 	c.Flags().IntVar(&f.batch, "batch", 0, "samples of a step; default 32")
 	c.Flags().Float64Var(&f.lr, "lr", 0, "learning rate; default 0.001")
 	c.Flags().Int64Var(&f.seed, "seed", 0, "seed of the order of samples; default 1")
+	c.Flags().StringVar(&f.engine, "engine", "", "pjrt (default where its plugin is there), ref (in Go, slow)")
 	f.changed = c.Flags().Changed
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
@@ -70,6 +76,9 @@ func (f *trainFlags) check(c *cobra.Command) error {
 	}
 	if (f.task.Eval == "") != (f.task.EvalLabels == "") {
 		return usagef("--eval and --eval-labels go together")
+	}
+	if !slices.Contains([]string{"", "pjrt", "ref"}, f.engine) {
+		return usagef("--engine %s: use pjrt or ref", f.engine)
 	}
 	switch ext := strings.ToLower(filepath.Ext(f.out)); ext {
 	case ".onnx", ".pt2", ".mlir", ".stablehlo":
@@ -96,19 +105,29 @@ func (a *App) trainModel(ctx context.Context, f *trainFlags, model string, c *co
 	log := &trainLog{app: a, folder: f.task.Folder, progress: &p}
 	f.task.Source, f.task.Progress, f.task.Watch = source, p.Report, log.watch
 	var engine *pjrt.Engine
-	f.task.Engine = func(ctx context.Context) (train.Engine, error) {
-		var err error
-		if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
-			return nil, err
-		}
-		p.Report("compiling", 0, 0)
-		return train.OnPJRT(engine), nil
-	}
 	defer func() {
 		if engine != nil {
 			engine.Close()
 		}
 	}()
+	if f.engine == "pjrt" { // demanded: fail before anything is written
+		if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
+			return err
+		}
+	}
+	f.task.Engine = func(ctx context.Context) (train.Engine, error) {
+		if a.inGo(f.engine) {
+			return slow.Engine(), nil
+		}
+		if engine == nil {
+			var err error
+			if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
+				return nil, err
+			}
+		}
+		p.Report("compiling", 0, 0)
+		return train.OnPJRT(engine), nil
+	}
 	start := time.Now()
 	r, err := training.Run(ctx, &f.task)
 	p.finish()
@@ -128,6 +147,19 @@ func (a *App) trainModel(ctx context.Context, f *trainFlags, model string, c *co
 		return err
 	}
 	return a.writeJSON(trainFacts(r, f, time.Since(start)))
+}
+
+// inGo says that training runs without the plugin: it was asked to, or there is none.
+func (a *App) inGo(engine string) bool {
+	if engine != "" {
+		return engine == "ref"
+	}
+	if _, err := os.Stat(a.Env.Plugin); !errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	fmt.Fprintln(a.Err, "note: there is no PJRT plugin: training runs in Go, which is slow; scripts/setup fetches the "+
+		"plugin")
+	return true
 }
 
 // printTrained prints what training came to.
