@@ -11,10 +11,90 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 )
 
-// ConvTransposeAttrs are the attributes of ConvTranspose, an entry a spatial axis (1 or 2); Pads are begins, then ends.
+// volumeAxes is the number of spatial axes of a volume.
+const volumeAxes = 3
+
+// Conv is a convolution of x [N,C,...] over one to three spatial axes by w [M,C/groups,...] and bias [M], which may be
+// nil.
+func (b *Builder) Conv(at Place, x, w, bias *ir.Node, a *sum.ConvAttrs) (*ir.Node, error) {
+	c := b.chain(at)
+	return c.done(c.conv("", x, w, bias, a))
+}
+
+// conv is Conv as part of a chain.
+func (c *chain) conv(part string, x, w, bias *ir.Node, a *sum.ConvAttrs) *ir.Node {
+	if len(a.Window.Kernel) == volumeAxes {
+		return c.volume(part, x, w, bias, a)
+	}
+	args := []*ir.Node{x, w}
+	if bias != nil {
+		args = append(args, bias)
+	}
+	return c.do(part, sum.Conv, a, args...)
+}
+
+// volume is a convolution over three spatial axes: a sum of convolutions over the last two, one for each place of the
+// kernel along the first, in which the steps of that axis are samples.
+func (c *chain) volume(name string, x, w, bias *ir.Node, a *sum.ConvAttrs) *ir.Node {
+	win := &a.Window
+	if before, after := win.Pads[0], win.Pads[volumeAxes]; before+after > 0 {
+		x = c.do("padded", move.Pad, &move.PadAttrs{Axis: 2, Before: before, After: after}, x)
+	}
+	shape := c.shape(x)
+	if c.err == nil && (len(shape) != volumeAxes+2 || len(w.Type.Shape) != volumeAxes+2) {
+		c.fail(diag.OperandShapes, "needs batch, channels and three spatial axes, its input is %s, its weights are %s",
+			ir.ShapeString(shape), ir.ShapeString(w.Type.Shape))
+	}
+	if c.err != nil {
+		return nil
+	}
+	reach, stride := (win.Kernel[0]-1)*win.Dilations[0]+1, win.Strides[0]
+	if shape[2] < reach {
+		c.fail(diag.OperandShapes, "a kernel of %d does not fit %d slices", reach, shape[2])
+		return nil
+	}
+	depth := (shape[2]-reach)/stride + 1
+	flat := geometry.Window{Kernel: win.Kernel[1:], Strides: win.Strides[1:], Dilations: win.Dilations[1:],
+		Pads: slices.Concat(win.Pads[1:volumeAxes], win.Pads[volumeAxes+1:])}
+	var y *ir.Node
+	for k := range win.Kernel[0] {
+		slab := c.do("slices", move.Slice,
+			&move.SliceAttrs{Axis: 2, Start: k * win.Dilations[0], Count: depth, Step: stride}, x)
+		slab = c.transpose("steps", slab, 0, 2, 1, 3, 4)
+		slab = c.reshape("images", slab, shape[0]*depth, shape[1], shape[3], shape[4])
+		slab = c.conv("conv", slab, c.layer(w, k), bias, &sum.ConvAttrs{Window: flat, Groups: a.Groups})
+		if bias = nil; k > 0 {
+			slab = c.do("sum", pointwise.Add, nil, y, slab)
+		}
+		y = slab
+	}
+	if c.err != nil {
+		return nil
+	}
+	out := y.Type.Shape
+	return c.transpose(name, c.reshape("volumes", y, shape[0], depth, out[1], out[2], out[3]), 0, 2, 1, 3, 4)
+}
+
+// layer is the weights of place k of the first spatial axis. Scales of codes belong to axis 0, and stay.
+func (c *chain) layer(w *ir.Node, k int) *ir.Node {
+	part := c.do("kernel_slice", move.Slice, &move.SliceAttrs{Axis: 2, Start: k, Count: 1, Step: 1}, w)
+	if c.err != nil {
+		return nil
+	}
+	part = c.reshape("kernel", part, slices.Delete(slices.Clone(w.Type.Shape), 2, 3)...)
+	if from, ok := w.Attrs.(*ir.Const); ok && c.err == nil && from.Own.Format != nil {
+		if to, ok := part.Attrs.(*ir.Const); ok {
+			to.Own = from.Own
+		}
+	}
+	return part
+}
+
+// ConvTransposeAttrs are the attributes of ConvTranspose, an entry a spatial axis (1 to 3); Pads are begins, then ends.
 type ConvTransposeAttrs struct {
 	Strides, Pads, OutputPadding, Dilations []int
 	Groups                                  int
@@ -27,8 +107,8 @@ type ConvTransposeAttrs struct {
 func (b *Builder) ConvTranspose(at Place, x, w, bias *ir.Node, a ConvTransposeAttrs) (*ir.Node, error) {
 	c, s := b.chain(at), x.Type.Shape
 	rank := len(s) - 2
-	if rank < 1 || rank > 2 {
-		c.fail(diag.SpatialAxes, "%s has %d spatial axes: 1 and 2 are supported", ir.ShapeString(s), rank)
+	if rank < 1 || rank > volumeAxes {
+		c.fail(diag.SpatialAxes, "%s has %d spatial axes: 1 to 3 are supported", ir.ShapeString(s), rank)
 		return c.done(nil)
 	}
 	if len(a.Strides) != rank || len(a.Pads) != 2*rank || len(a.OutputPadding) != rank || len(a.Dilations) != rank {
@@ -163,11 +243,7 @@ func (c *chain) convolved(part string, x, bias *ir.Node, t *deconvolution, w geo
 	}
 	from(kernel, t.w)
 	kernel.Attrs.(*ir.Const).Own = t.own(shape[0])
-	args := []*ir.Node{x, kernel}
-	if bias != nil {
-		args = append(args, bias)
-	}
-	return c.do(part, sum.Conv, &sum.ConvAttrs{Window: w, Groups: t.groups}, args...)
+	return c.conv(part, x, kernel, bias, &sum.ConvAttrs{Window: w, Groups: t.groups})
 }
 
 // own is the format that the model gives to the weights, as those of so many channels; none where scales belong to

@@ -240,14 +240,14 @@ func TestConvTranspose(t *testing.T) {
 func TestConvTransposeDrawn(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
 	for range 150 {
-		rank := 1 + r.IntN(2)
+		rank := 1 + r.IntN(volumeAxes)
 		a := ConvTransposeAttrs{Groups: 1 + r.IntN(2), Pads: make([]int, 2*rank)}
 		x, w := []int{1, 2 * (1 + r.IntN(2))}, []int{0, 1 + r.IntN(3)}
 		w[0] = x[1]
 		want := []int{1, w[1] * a.Groups}
 		for i := range rank {
 			k, s, d := 1+r.IntN(5), 1+r.IntN(4), 1+r.IntN(4)/3
-			x, w = append(x, 1+r.IntN(5)), append(w, k)
+			x, w = append(x, 1+r.IntN(7-rank)), append(w, k)
 			a.Strides, a.Dilations = append(a.Strides, s), append(a.Dilations, d)
 			a.OutputPadding = append(a.OutputPadding, r.IntN(s))
 			size := (x[2+i]-1)*s + d*(k-1) + 1 + a.OutputPadding[i]

@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
 )
 
@@ -26,6 +27,21 @@ func (b *Builder) Trilu(at Place, x *ir.Node, k int, upper bool) (*ir.Node, erro
 		}
 	}
 	return c.done(c.do("", whole.Where, nil, c.wholes("triangle", ir.B1, keep, rows, cols), x, c.zero(x)))
+}
+
+// Shrink is x + bias below -lambda, x - bias above lambda, and 0 between.
+func (b *Builder) Shrink(at Place, x *ir.Node, lambda, bias float32) (*ir.Node, error) {
+	c := b.chain(at)
+	beyond := func(part, rel string, limit, add float32, rest *ir.Node) *ir.Node {
+		to := x
+		if bias != 0 {
+			to = c.do(part+"_moved", pointwise.Add, nil, x, c.number(part+"_bias", float64(add)))
+		}
+		hit := c.do(part+"_hit", whole.Compare, &whole.CompareAttrs{Rel: rel}, x, c.number(part+"_limit", float64(limit)))
+		return c.do(part, whole.Where, nil, hit, to, rest)
+	}
+	below := beyond("below", "lt", -lambda, bias, c.number("zero", 0))
+	return c.done(beyond("above", "gt", lambda, -bias, below))
 }
 
 // OneHot is on where the position along a new axis is the index, off elsewhere. Negative indices count from the end;

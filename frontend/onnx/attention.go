@@ -92,7 +92,7 @@ func (c *call) mask(a *sequence.AttentionAttrs, q, k []int, past int) *ir.Node {
 	}
 	if a.Causal && c.has(6) && !c.has(4) { // the last query stands at the last key that there is
 		a.Causal = false
-		return c.both(c.both(mask, c.upTo(q[2], k[2])), c.within(k[2]))
+		return c.windowed(c.both(c.both(mask, c.upTo(q[2], k[2])), c.within(k[2])), q[2], k[2], past)
 	}
 	if a.Causal && q[2]+past != k[2] {
 		a.Causal = false
@@ -101,7 +101,25 @@ func (c *call) mask(a *sequence.AttentionAttrs, q, k []int, past int) *ir.Node {
 	if c.has(6) {
 		mask = c.both(mask, c.within(k[2]))
 	}
-	return mask
+	return c.windowed(mask, q[2], k[2], past)
+}
+
+// windowed hides the keys that lie too far to the left or right of a query; -1 bounds nothing. Query i stands at i +
+// past.
+func (c *call) windowed(mask *ir.Node, queries, keys, past int) *ir.Node {
+	left, right := c.int("left_window_size", -1), c.int("right_window_size", -1)
+	switch {
+	case c.err != nil || left < 0 && right < 0:
+		return mask
+	case c.has(6) && !c.has(4):
+		c.fail(diag.UnsupportedForm, "windows at places that lengths of keys choose are not supported").
+			WithHint("bind the lengths, or leave nonpad_kv_seqlen out")
+		return nil
+	}
+	return c.both(mask, c.allowed("window", queries, keys, func(i, j int) bool {
+		at := int64(i + past)
+		return (left < 0 || int64(j) >= at-left) && (right < 0 || int64(j) <= at+right)
+	}))
 }
 
 // longer hides the keys behind those that a mask speaks of.

@@ -17,12 +17,16 @@ import (
 // blockTable lists normalizations and the blocks of transformers.
 func blockTable() []opSpec {
 	return []opSpec{
+		{"MeanVarianceNormalization", "axes", 1, 1, convertMeanVariance, false},
+		{"LpPool", windowAttrs + "ceil_mode p", 1, 1, convertLpPool, false},
+		{"GlobalLpPool", "p", 1, 1, convertGlobalLp, false},
 		{"Einsum", "equation", 1, many, convertEinsum, false},
 		{"Resize", resizeAttrs, 1, 4, convertResize, false},
 		{"Upsample", "mode scales", 1, 2, convertUpsample, false},
 		{"LpNormalization", "axis p", 1, 1, convertLpNorm, false},
 		{"LRN", "size alpha beta bias", 1, 1, convertLRN, false},
-		{"Attention", "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision", 3, 7,
+		{"Attention", "is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode " +
+			"right_window_size scale softcap softmax_precision", 3, 7,
 			convertAttention, true},
 		{"RotaryEmbedding", "interleaved num_heads rotary_embedding_dim", 3, 4, convertRotary, false},
 		{"LayerNormalization", "axis epsilon stash_type", 2, 3, convertLayerNorm, true},
@@ -56,6 +60,55 @@ func convertLRN(c *call) {
 		return
 	}
 	n, err := c.b.LRN(c.place(""), x, a)
+	c.wrap(diag.OperandShapes, err)
+	c.result(n)
+}
+
+// convertMeanVariance normalizes over any axes, without gains.
+func convertMeanVariance(c *call) {
+	axes := []int{0, 2, 3}
+	if c.hasAttr("axes") {
+		axes = c.ints("axes")
+	}
+	x := c.data(0)
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.MeanVariance(c.place(""), x, axes)
+	c.wrap(diag.OperandShapes, err)
+	c.result(n)
+}
+
+// power is the exponent of a norm, 2 by default.
+func (c *call) power() int {
+	p := c.int("p", 2)
+	if c.err == nil && (p < 1 || p > maxAttr) {
+		c.fail(diag.BadAttribute, "p is %d; a norm has p of 1 or more", p)
+	}
+	return int(p)
+}
+
+// convertLpPool: a norm of each window, in which padding counts nothing.
+func convertLpPool(c *call) {
+	c.volume = true
+	w, p, x := c.window(nil), c.power(), c.data(0)
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.LpPool(c.place(""), x, w, p)
+	c.wrap(diag.OperandShapes, err)
+	c.result(n)
+}
+
+func convertGlobalLp(c *call) {
+	shape, p, x := c.shape(0), c.power(), c.data(0)
+	if c.err == nil && len(shape) < 3 {
+		c.fail(diag.OperandShapes, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(shape))
+	}
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.GlobalLp(c.place(""), x, p)
 	c.wrap(diag.OperandShapes, err)
 	c.result(n)
 }

@@ -182,8 +182,8 @@ func windowErrors() []badCase {
 	conv := func(w pb, attrs ...pb) testModel { return single(11, img, nd("Conv", "x w", "y", attrs...), w) }
 	w := ft("w", d(4, 2, 3, 3))
 	return []badCase{
-		{"conv3d", diag.SpatialAxes, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("Conv", "x w", "y"), ft("w",
-			d(4, 2, 3, 3, 3)))},
+		{"conv4d", diag.SpatialAxes, "4 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7, 2), nd("Conv", "x w", "y"),
+			ft("w", d(4, 2, 3, 3, 3, 1)))},
 		{"conv rank", diag.OperandShapes, "spatial", single(11, vi("x", 1, 2), nd("Conv", "x w", "y"), w)},
 		{"conv weights", diag.NotConstant, "weights", single(11, img, nd("Conv", "x x", "y"))},
 		{"conv group", diag.OperandShapes, "group 3 does not divide", conv(w, aInt("group", 3))},

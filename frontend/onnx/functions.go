@@ -42,6 +42,7 @@ func functionTable() []opSpec {
 		{"HardSwish", "", 1, 1, convertUnary(curve.HardSwish), false},
 		{"PRelu", "", 2, 2, convertPRelu, false},
 		{"ThresholdedRelu", "alpha", 1, 1, convertAlpha(curve.ThresholdedRelu, 1), false},
+		{"Shrink", "bias lambd", 1, 1, convertShrink, false},
 		{"Sin", "", 1, 1, convertUnary(curve.Sin), false},
 		{"Cos", "", 1, 1, convertUnary(curve.Cos), false},
 		{"Tan", "", 1, 1, convertUnary(curve.Tan), false},
@@ -76,6 +77,16 @@ func (c *call) finite(name string, def float32) float32 {
 		c.fail(diag.BadAttribute, "attribute %s is %g", name, v)
 	}
 	return v
+}
+
+func convertShrink(c *call) {
+	lambda, bias, x := c.finite("lambd", 0.5), c.finite("bias", 0), c.data(0)
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.Shrink(c.place(""), x, lambda, bias)
+	c.wrap(diag.OperandShapes, err)
+	c.result(n)
 }
 
 func convertSelu(c *call) {

@@ -29,6 +29,8 @@ func functionCases() []opCase {
 	one("selu alpha", 7, nd("Selu", "x", "y", aFlt("alpha", 2), aFlt("gamma", 3)))
 	one("hard sigmoid alpha", 7, nd("HardSigmoid", "x", "y", aFlt("alpha", 0.5), aFlt("beta", 0.6)))
 	one("thresholded alpha", 10, nd("ThresholdedRelu", "x", "y", aFlt("alpha", -0.5)))
+	one("shrink", 9, nd("Shrink", "x", "y", aFlt("lambd", 0.7), aFlt("bias", 0.3)))
+	one("shrink hard", 9, nd("Shrink", "x", "y"))
 	one("square", 13, nd("Pow", "x c", "y"), ft("c", nil, 2))
 	one("cube", 15, nd("Pow", "x c", "y"), it("c", 3))
 	one("power one", 15, nd("Pow", "x c", "y"), ft("c", d(1), 1))

@@ -21,7 +21,8 @@ import (
 func memory(n int) uint64 { return 640<<20 + 300*uint64(n) }
 
 func FuzzLoad(f *testing.F) {
-	for _, c := range slices.Concat(opCases(), moveCases(), reduceCases(), quantCases(), blockCases(), wholeCases(),
+	for _, c := range slices.Concat(opCases(), moveCases(), reduceCases(), quantCases(), blockCases(), furtherCases(),
+		wholeCases(),
 		nestedCases()) {
 		f.Add(c.model.bytes())
 	}

@@ -27,7 +27,7 @@ func moveTable() []opSpec {
 		{"Expand", "", 2, 2, convertExpand, false},
 		{"Tile", "", 2, 2, convertTile, false},
 		{"DepthToSpace", "blocksize mode", 1, 1, convertDepthToSpace, false},
-		{"SpaceToDepth", "blocksize", 1, 1, convertSpaceToDepth, false},
+		{"SpaceToDepth", "blocksize mode", 1, 1, convertSpaceToDepth, false},
 	}
 }
 
@@ -278,7 +278,13 @@ func convertTile(c *call) {
 	c.result(n)
 }
 
-func convertDepthToSpace(c *call) {
+func convertDepthToSpace(c *call) { c.blocks((*build.Builder).DepthToSpace) }
+
+// convertSpaceToDepth: its mode came with opset 28.
+func convertSpaceToDepth(c *call) { c.blocks((*build.Builder).SpaceToDepth) }
+
+// blocks converts DepthToSpace and SpaceToDepth.
+func (c *call) blocks(f func(*build.Builder, build.Place, *ir.Node, int, build.BlockOrder) (*ir.Node, error)) {
 	order := build.DCR
 	switch mode := c.string("mode", "DCR"); mode {
 	case "DCR":
@@ -287,14 +293,6 @@ func convertDepthToSpace(c *call) {
 	default:
 		c.fail(diag.BadAttribute, "mode %s is neither DCR nor CRD", quote(mode))
 	}
-	c.blocks((*build.Builder).DepthToSpace, order)
-}
-
-func convertSpaceToDepth(c *call) { c.blocks((*build.Builder).SpaceToDepth, build.DCR) }
-
-// blocks converts DepthToSpace and SpaceToDepth.
-func (c *call) blocks(f func(*build.Builder, build.Place, *ir.Node, int, build.BlockOrder) (*ir.Node, error),
-	order build.BlockOrder) {
 	x, size := c.arg(0), c.int("blocksize", 0)
 	if c.err != nil {
 		return

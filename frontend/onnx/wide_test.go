@@ -117,6 +117,41 @@ func blockCases() []opCase {
 	}
 }
 
+// furtherCases are attention through windows of keys, norms without gains, norms of windows, and volumes.
+func furtherCases() []opCase {
+	q, kv, long := vi("x", 1, 4, 3, 8), ft("k", d(1, 2, 5, 8)), ft("v", d(1, 2, 5, 6))
+	mask := head("m", 9, 3, 5).str(9, "\x01\x01\x00\x01\x00\x00\x01\x01\x01\x01\x01\x00\x01\x00\x01")
+	return []opCase{
+		{"attention window", single(27, q, nd("Attention", "x k v", "y", aInt("left_window_size", 1),
+			aInt("right_window_size", 2)), kv, long)},
+		{"attention left window", single(27, q, nd("Attention", "x k v m", "y", aInt("left_window_size", 0),
+			aInt("is_causal", 1)), kv, long, mask)},
+		{"attention window past", chain(27, q, []pb{ft("k", d(1, 2, 3, 8)), ft("v", d(1, 2, 3, 8)), ft("pk", d(1, 2, 2, 8)),
+			ft("pv", d(1, 2, 2, 8))}, nd("Attention", "x k v _ pk pv", "a nk nv", aInt("left_window_size", 1),
+			aInt("right_window_size", 0)), nd("ReduceSum", "nk", "s"), nd("Add", "a s", "y"))},
+		{"mean variance", single(13, vi("x", 1, 3, 2, 4), nd("MeanVarianceNormalization", "x", "y"))},
+		{"mean variance of rows", single(13, vi("x", 2, 3, 4), nd("MeanVarianceNormalization", "x", "y",
+			aInts("axes", -1)))},
+		{"mean variance of columns", single(13, vi("x", 2, 3, 4), nd("MeanVarianceNormalization", "x", "y",
+			aInts("axes", 0, 1)))},
+		{"norms of windows", single(18, vi("x", 1, 2, 5, 4), nd("LpPool", "x", "y", aInts("kernel_shape", 3, 2),
+			aInts("strides", 2, 1), aInts("pads", 1, 0, 1, 1)))},
+		{"sums of windows", single(22, vi("x", 1, 2, 6), nd("LpPool", "x", "y", aInts("kernel_shape", 2), aInt("p", 1),
+			aInts("strides", 3), aInt("ceil_mode", 1)))},
+		{"norms of volumes", single(18, vi("x", 1, 2, 3, 3, 4), nd("LpPool", "x", "y", aInts("kernel_shape", 2, 2, 2),
+			aInt("p", 3)))},
+		{"norms of images", single(18, vi("x", 1, 2, 3, 4), nd("GlobalLpPool", "x", "y", aInt("p", 3)))},
+		{"space to columns", single(28, vi("x", 1, 2, 4, 2), nd("SpaceToDepth", "x", "y", aInt("blocksize", 2),
+			aStr("mode", "CRD")))},
+		{"conv volume", single(11, vi("x", 2, 4, 5, 4, 3), nd("Conv", "x w b", "y", aInts("strides", 2, 1, 1),
+			aInt("group", 2), aInts("dilations", 1, 2, 1), aInts("pads", 1, 0, 1, 0, 1, 1)), ft("w", d(2, 2, 3, 2, 2)),
+			ft("b", d(2)))},
+		{"conv transpose volume", single(11, vi("x", 1, 2, 2, 3, 2), nd("ConvTranspose", "x w", "y",
+			aInts("strides", 2, 1, 3), aInts("output_padding", 1, 0, 0), aInts("pads", 0, 1, 1, 1, 0, 0)),
+			ft("w", d(2, 3, 3, 2, 2)))},
+	}
+}
+
 // wholeCases compute with whole numbers, truth values and indices that come from the input.
 func wholeCases() []opCase {
 	x, table := vi("x", 2, 6), ft("t", d(5, 3))
@@ -221,7 +256,10 @@ func (m testModel) before(n pb) testModel {
 	return m
 }
 
-func TestBlocks(t *testing.T)  { compareCases(t, blockCases(), "testdata/block.golden") }
+func TestBlocks(t *testing.T) {
+	compareCases(t, slices.Concat(blockCases(), furtherCases()),
+		"testdata/block.golden")
+}
 func TestWholes(t *testing.T)  { compareCases(t, wholeCases(), "testdata/whole.golden") }
 func TestNesting(t *testing.T) { compareCases(t, nestedCases(), "testdata/nested.golden") }
 

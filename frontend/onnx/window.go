@@ -13,12 +13,12 @@ import (
 	"lathe/ir/op/window"
 )
 
-// spatial is the number of spatial axes of input 0, 1 or 2; it fails for anything else.
+// spatial is the number of spatial axes of input 0, 1 or 2, or 3 where volume is set; it fails for anything else.
 func (c *call) spatial() int {
 	rank := len(c.shape(0))
 	switch {
 	case rank > 5 || rank == 5 && !c.volume:
-		c.fail(diag.SpatialAxes, "has %d spatial axes (%s); one or two are supported", rank-2, ir.ShapeString(c.shape(0)))
+		c.fail(diag.SpatialAxes, "has %d spatial axes (%s); one to three are supported", rank-2, ir.ShapeString(c.shape(0)))
 	case rank < 3:
 		c.fail(diag.OperandShapes, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
 	}
@@ -132,6 +132,7 @@ func (c *call) pads(w *geometry.Window) []int {
 
 // convertConvTranspose: the shape of the result may be given instead of the pads.
 func convertConvTranspose(c *call) {
+	c.volume = true
 	rank := c.spatial()
 	var kernel []int
 	if w := c.shape(1); len(w) > 2 {
@@ -198,6 +199,7 @@ func (c *call) transposedPads(a *build.ConvTransposeAttrs, kernel []int) {
 }
 
 func convertConv(c *call) {
+	c.volume = true
 	c.spatial()
 	var kernel []int
 	if w := c.shape(1); len(w) > 2 {
@@ -209,7 +211,21 @@ func convertConv(c *call) {
 		c.fail(diag.BadAttribute, "group is %d", group)
 	}
 	a.Groups = int(group)
-	args := []*ir.Node{c.data(0), c.weight(1, "the weights")}
+	x, w := c.data(0), c.weight(1, "the weights")
+	if c.err == nil && len(a.Kernel) == 3 {
+		var bias *ir.Node
+		if c.has(2) {
+			bias = c.weight(2, "the biases")
+		}
+		if c.err != nil {
+			return
+		}
+		n, err := c.b.Conv(c.place(""), x, w, bias, a)
+		c.wrap(diag.OperandShapes, err)
+		c.result(n)
+		return
+	}
+	args := []*ir.Node{x, w}
 	if c.has(2) {
 		args = append(args, c.weight(2, "the biases"))
 	}

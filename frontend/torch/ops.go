@@ -169,11 +169,13 @@ func convertConv(c *call) {
 		win.Pads = slices.Concat(pads, pads)
 	}
 	c.window(&win)
-	if rank == 3 {
-		c.result(undo(c.volume(x, w, b, win, clampInt(c.int("groups", 1)))))
+	a := &sum.ConvAttrs{Window: win, Groups: clampInt(c.int("groups", 1))}
+	if rank == 3 && c.err == nil {
+		y, err := c.b.Conv(c.place, x, w, b, a)
+		c.wrap(err)
+		c.result(undo(y))
 		return
 	}
-	a := &sum.ConvAttrs{Window: win, Groups: clampInt(c.int("groups", 1))}
 	args := []*ir.Node{x, w}
 	if b != nil {
 		args = append(args, b)

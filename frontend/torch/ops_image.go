@@ -72,7 +72,7 @@ func (c *call) transposed(x, w, b *ir.Node) {
 	if c.err == nil && (w == nil || rank < 1) {
 		c.fail(diag.OperandShapes, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
 	}
-	x, undo := c.batched(x, rank)
+	x, undo := c.aside(x, rank)
 	pads := c.spatial("padding", c.ints("padding"), rank, 0)
 	a := build.ConvTransposeAttrs{
 		Strides: c.spatial("stride", c.ints("stride"), rank, 1), Pads: slices.Concat(pads, pads),

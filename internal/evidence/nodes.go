@@ -108,8 +108,8 @@ var nodeLimits = [...]struct{ ops, text string }{
 	{"BatchNormalization", "inference only; statistics constant"},
 	{"Cast CastLike", "no types of 8 bits and less but integers of 8 bits; no strings"},
 	{"Clip", "bounds of one element"},
-	{"Conv", "1 and 2 spatial axes; weights and biases constant"},
-	{"ConvTranspose", "1 and 2 spatial axes; weights and biases constant"},
+	{"Conv", "1 to 3 spatial axes; weights and biases constant"},
+	{"ConvTranspose", "1 to 3 spatial axes; weights and biases constant"},
 	{"CumSum", "axis constant"},
 	{"DequantizeLinear QuantizeLinear", "codes of 4 bits as weights only, no float8; in hardware one scale a tensor, " +
 		"or one an output channel of weights"},
