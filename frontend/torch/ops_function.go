@@ -63,6 +63,8 @@ func functions() []row {
 		})},
 		{"gelu.default", "self approximate", convertGelu},
 		{"softplus.default", "self beta threshold", convertSoftplus},
+		{"hardshrink.default", "self lambd", shrink(false)},
+		{"softshrink.default", "self lambd", shrink(true)},
 		{"hardtanh.default", "self min_val max_val", clip("min_val", "max_val", -1, 1)},
 		{"relu6.default", "self", clip("", "", 0, 6)},
 		{"clamp.default clip.default", "self min max", clip("min", "max", math.Inf(-1), math.Inf(1))},
@@ -239,4 +241,15 @@ func convertGlu(c *call) {
 	}
 	gate := c.emit("sigmoid", curve.Sigmoid, nil, c.slice("gate", x, axis, half, half, 1))
 	c.result(c.emit("", pointwise.Mul, nil, c.slice("value", x, axis, 0, half, 1), gate))
+}
+
+// shrink makes 0 of what lies within lambd of 0; soft brings the rest as much nearer.
+func shrink(soft bool) func(*call) {
+	return func(c *call) {
+		x, lambda, by := c.tensor("self"), float32(c.float("lambd", 0.5)), float32(0)
+		if soft {
+			by = lambda
+		}
+		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Shrink(at, x, lambda, by) }, x)
+	}
 }
