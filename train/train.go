@@ -35,10 +35,11 @@ type Options struct {
 
 // Progress is where training stands.
 type Progress struct {
-	Step, Steps int // done, in all
-	Resumed     int // the step at which this run began
-	Epoch       int // counted from 1
-	Loss        float64
+	Step, Steps int       // done, in all
+	Resumed     int       // the step at which this run began
+	Epoch       int       // counted from 1
+	Loss        float64   // mean over the steps of the call
+	Losses      []float64 // of each
 	Rate        float64
 	Norm        float64  // of the gradient
 	Metric      *float64 // of Judge, after an epoch
@@ -268,7 +269,8 @@ func (t *Trainer) after(ctx context.Context, n int, facts []hlo.Array) error {
 		}
 	}
 	p := Progress{Step: t.done, Steps: t.total, Resumed: t.resumed, Epoch: (t.done-1)/t.epoch + 1, Loss: sum.value(),
-		Rate: rate(t.plan, t.done-1, t.total), Norm: norms[n-1], Sparsity: t.sparsity()}
+		Losses: losses,
+		Rate:   rate(t.plan, t.done-1, t.total), Norm: norms[n-1], Sparsity: t.sparsity()}
 	ended := before/t.epoch != t.done/t.epoch
 	if ended && t.options.Judge != nil {
 		metric, err := t.judge(ctx)
