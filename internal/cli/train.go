@@ -19,6 +19,7 @@ import (
 	"lathe/internal/training"
 	"lathe/ir/text"
 	"lathe/train"
+	"lathe/train/data"
 	"lathe/train/slow"
 )
 
@@ -46,10 +47,12 @@ func (a *App) train() *cobra.Command {
 			"-o m.lathe", Args: exactly("MODEL")}
 	f.add(c, true)
 	f.choices.add(c, "bits", "equalize", "wide")
-	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on (.npz)")
-	c.Flags().StringVar(&f.task.Labels, "labels", "", "their class numbers, or targets (.npy)")
-	c.Flags().StringVar(&f.task.Eval, "eval", "", "other samples, for the accuracy of the quantized model (.npz)")
-	c.Flags().StringVar(&f.task.EvalLabels, "eval-labels", "", "the class numbers of the samples of --eval (.npy)")
+	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on: .npz, .csv, IDX (ubyte, .gz), or "+
+		"a folder of pictures by class")
+	c.Flags().StringVar(&f.task.Labels, "labels", "", "their class numbers, or targets (.npy, IDX), "+
+		"or their column in a .csv")
+	c.Flags().StringVar(&f.task.Eval, "eval", "", "other samples, for the accuracy of the quantized model, as --data")
+	c.Flags().StringVar(&f.task.EvalLabels, "eval-labels", "", "the class numbers of the samples of --eval, as --labels")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "file for the trained graph (.lathe)")
 	c.Flags().StringVar(&f.task.Folder, "log", "", "folder for checkpoints and train.jsonl; default: that of -o with "+
 		".train in place of .lathe")
@@ -71,10 +74,14 @@ func (a *App) train() *cobra.Command {
 
 // check refuses what would only fail later.
 func (f *trainFlags) check(c *cobra.Command) error {
-	if err := required(c, "data", "labels", "output"); err != nil {
+	needed := []string{"data", "labels", "output"}
+	if data.Labelled(f.task.Data) {
+		needed = []string{"data", "output"}
+	}
+	if err := required(c, needed...); err != nil {
 		return err
 	}
-	if (f.task.Eval == "") != (f.task.EvalLabels == "") {
+	if (f.task.Eval == "") != (f.task.EvalLabels == "") && !(f.task.EvalLabels == "" && data.Labelled(f.task.Eval)) {
 		return usagef("--eval and --eval-labels go together")
 	}
 	if !slices.Contains([]string{"", "pjrt", "ref"}, f.engine) {

@@ -57,6 +57,8 @@ type Source struct {
 	Passes pass.Options
 	// Errors is which errors of quantization are measured.
 	Errors quantize.Errors
+	// Read reads the samples of Calibrate; nil: they are arrays.
+	Read func(path string) (*npz.File, error)
 	// Arrays is the path of the arrays that the model will run on, or empty. They, or else those of Calibrate, decide
 	// sizes that are open; Note, if not nil, hears of it.
 	Arrays string
@@ -251,7 +253,11 @@ func (s Source) calibration(g *ir.Graph, plan *plan.Plan, apart []int) (c quanti
 	if s.Calibrate == "" {
 		return c, "", nil
 	}
-	f, err := npz.Read(s.Calibrate)
+	read := npz.Read
+	if s.Read != nil {
+		read = s.Read
+	}
+	f, err := read(s.Calibrate)
 	if err != nil {
 		return c, "", err
 	}

@@ -283,16 +283,21 @@ func Labels(path string) ([][]int64, error) {
 	if len(f.Arrays) != 1 {
 		return nil, diag.New(diag.Labels, path, "%d arrays where one of labels is needed", len(f.Arrays))
 	}
-	all, err := f.Arrays[0].Int64s()
+	return LabelsOf(&f.Arrays[0], path)
+}
+
+// LabelsOf are the labels of an array of the file path, by samples.
+func LabelsOf(a *npz.Array, path string) ([][]int64, error) {
+	all, err := a.Int64s()
 	if err != nil {
 		return nil, diag.At(err, diag.Labels, path)
 	}
 	samples := 1
-	if shape := f.Arrays[0].Shape; len(shape) > 0 {
+	if shape := a.Shape; len(shape) > 0 {
 		samples = shape[0]
 	}
 	if len(all) == 0 {
-		return nil, diag.New(diag.Labels, path, "no labels: the array has shape %s", ir.ShapeString(f.Arrays[0].Shape))
+		return nil, diag.New(diag.Labels, path, "no labels: the array has shape %s", ir.ShapeString(a.Shape))
 	}
 	return slices.Collect(slices.Chunk(all, len(all)/samples)), nil
 }

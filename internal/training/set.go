@@ -9,7 +9,6 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
@@ -18,11 +17,7 @@ import (
 
 // set reads data and labels, and computes what the teacher says of them.
 func (t *Task) set(ctx context.Context, p *prepared) (*train.Set, error) {
-	file, err := npz.Read(t.Data)
-	if err != nil {
-		return nil, err
-	}
-	samples, _, err := driver.Samples(p.float, file)
+	samples, _, err := driver.Samples(p.float, p.data.File)
 	if err != nil {
 		return nil, err
 	}
@@ -64,37 +59,33 @@ func stack(n *ir.Node, i int, samples []ref.Sample) hlo.Array {
 
 // labels reads classes, or targets of losses that compare values.
 func (t *Task) labels(p *prepared, n int) (hlo.Array, error) {
-	f, err := npz.Read(t.Labels)
+	a, path, err := labelled(p.data, t.Data, t.Labels)
 	if err != nil {
 		return hlo.Array{}, err
 	}
-	if len(f.Arrays) != 1 {
-		return hlo.Array{}, diag.New(diag.TrainLabels, t.Labels, "%d arrays where one of labels is needed", len(f.Arrays))
-	}
-	a := f.Arrays[0]
 	if len(a.Shape) == 0 || a.Shape[0] != n {
-		return hlo.Array{}, diag.New(diag.TrainLabels, t.Labels, "labels have shape %s, and there are %d samples",
+		return hlo.Array{}, diag.New(diag.TrainLabels, path, "labels have shape %s, and there are %d samples",
 			ir.ShapeString(a.Shape), n)
 	}
 	if p.plan.Train.Loss == "cross_entropy" {
 		classes, err := a.Int64s()
 		if err != nil {
-			return hlo.Array{}, diag.At(err, diag.TrainLabels, t.Labels)
+			return hlo.Array{}, diag.At(err, diag.TrainLabels, path)
 		}
 		for i, c := range classes {
 			if int64(int32(c)) != c {
-				return hlo.Array{}, diag.New(diag.TrainLabels, t.Labels, "label %d is %d", i, c)
+				return hlo.Array{}, diag.New(diag.TrainLabels, path, "label %d is %d", i, c)
 			}
 		}
 		return hlo.FromInt64s(hlo.I32, a.Shape, classes), nil
 	}
 	x := a.Float32s()
 	if i := slices.IndexFunc(x, func(v float32) bool { return v-v != 0 }); i >= 0 {
-		return hlo.Array{}, diag.New(diag.TrainLabels, t.Labels, "target %d is %v", i, x[i])
+		return hlo.Array{}, diag.New(diag.TrainLabels, path, "target %d is %v", i, x[i])
 	}
 	out := p.float.Out[0].Node.Type
 	if len(x) != n*out.Elems() {
-		return hlo.Array{}, diag.New(diag.TrainLabels, t.Labels, "targets have shape %s, the output has %s of each sample",
+		return hlo.Array{}, diag.New(diag.TrainLabels, path, "targets have shape %s, the output has %s of each sample",
 			ir.ShapeString(a.Shape), ir.ShapeString(out.Shape))
 	}
 	return hlo.FromFloat32s(append([]int{n}, out.Shape...), x), nil

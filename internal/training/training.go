@@ -5,6 +5,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 
 	"lathe/golden/ref"
@@ -16,6 +17,7 @@ import (
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/train"
+	"lathe/train/data"
 	"lathe/train/model"
 )
 
@@ -24,7 +26,7 @@ type Task struct {
 	// Source is the model with its plan, whose tables [train], [prune], [lora] and [distill] say how it is trained.
 	// Without calibration samples of its own, those of Data serve.
 	Source driver.Source
-	// Data are samples (.npz), Labels their classes or targets (.npy).
+	// Data are samples, Labels their classes or targets: a file, a column of a table, or empty where folders name them.
 	Data, Labels string
 	// Eval and EvalLabels are what accuracy is measured on, or empty.
 	Eval, EvalLabels string
@@ -62,12 +64,15 @@ type Trained struct {
 
 // prepared is a model that is ready for training.
 type prepared struct {
-	plan   *plan.Plan
-	model  *model.Model
-	set    *train.Set
-	float  *ir.Graph // in the layout of the file
-	report *quantize.Report
-	judge  func(context.Context, *ir.Graph) (float64, error)
+	plan  *plan.Plan
+	model *model.Model
+	set   *train.Set
+	data  *data.Data
+	float *ir.Graph // in the layout of the file
+	// imported is the graph before all passes.
+	imported *ir.Graph
+	report   *quantize.Report
+	judge    func(context.Context, *ir.Graph) (float64, error)
 }
 
 // Run trains.
@@ -154,12 +159,22 @@ func (t *Task) prepare(ctx context.Context) (*prepared, error) {
 	if p.plan, err = s.ReadPlan(); err != nil {
 		return nil, err
 	}
-	if s.Arrays == "" {
+	if s.Arrays == "" && data.Plain(t.Data) {
 		s.Arrays = t.Data
 	}
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
+	}
+	p.imported = g
+	if p.data, err = read(t.Data, t.Labels, g); err != nil {
+		return nil, err
+	}
+	s.Read = func(path string) (*npz.File, error) {
+		if path == t.Data {
+			return p.data.File, nil
+		}
+		return npz.Read(path)
 	}
 	if p.plan.Train.Method == "sft" {
 		if p.float, _, err = float.End(ctx, g, s.Outputs != nil, s.Passes); err != nil {
@@ -200,11 +215,7 @@ func (t *Task) measure(p *prepared) error {
 	if t.Eval == "" {
 		return nil
 	}
-	file, err := npz.Read(t.Eval)
-	if err != nil {
-		return err
-	}
-	labels, err := driver.Labels(t.EvalLabels)
+	file, labels, err := t.evaluation(p)
 	if err != nil {
 		return err
 	}
@@ -226,5 +237,5 @@ func (t *Task) measure(p *prepared) error {
 		return err
 	}
 	samples[p.float.Stage] = first
-	return driver.CheckLabels(t.EvalLabels, labels, len(first), p.float)
+	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), labels, len(first), p.float)
 }
