@@ -41,8 +41,8 @@ func (a *App) train() *cobra.Command {
 		Short: "train a model as the hardware will compute it, and save it",
 		Long: "Quantizes a model under the plan and trains it: the forward pass computes the codes that hardware\n" +
 			"computes, gradients go to the float parameters behind them. The saved graph holds the codes that were\n" +
-			"trained and works with every command in place of the model. Tables [train], [prune], [lora] and [distill]\n" +
-			"of the plan say how; method = \"sft\" trains in floats. Ctrl-C saves, and the same command goes on.",
+			"trained and works with every command in place of the model. Tables [train], [prune], [lora], [distill] and\n" +
+			"[bits] of the plan say how; method = \"sft\" trains in floats. Ctrl-C saves, and the same command goes on.",
 		Example: "  lathe train model.onnx --data x.npz --labels y.npy --eval x2.npz --eval-labels y2.npy --bits 4 " +
 			"-o m.lathe", Args: exactly("MODEL")}
 	f.add(c, true)

@@ -89,8 +89,15 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 		if n.Type.IsFloat() {
 			v = p.b.Convert(v, hlo.F32) // ids that have become values
 		}
-		if perm := n.Attrs.(*ir.Input).Perm; perm != nil {
-			v = p.b.Transpose(v, behind(perm)...)
+		a := n.Attrs.(*ir.Input)
+		if a.Perm != nil {
+			v = p.b.Transpose(v, behind(a.Perm)...)
+		}
+		if a.Exponents != nil {
+			factors := slices.Repeat([]float32{1}, len(a.Exponents))
+			a.Scale(factors)
+			f := p.b.Const(hlo.FromFloat32s([]int{len(factors)}, factors))
+			v = p.b.Mul(v, p.b.BroadcastTo(f, v.Type().Dims...))
 		}
 		own[n] = v
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lathe/golden/pjrt/pjrttest"
@@ -92,6 +93,7 @@ func TestExact(t *testing.T) {
 		{"digits-mlp", "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"\n", true},
 		{"digits-mlp", "[quantize]\ndata = \"mxfp8\"\nweight = \"mxfp8\"\n", true},
 		{"digits-mlp", "[quantize]\ndata = \"int(8)*0.03\"\nweight = \"int(4)*[0]\"\n", false},
+		{"digits-mlp", "[[input]]\nname = \"x\"\nexponents = [0" + strings.Repeat(", 1, -1, 2", 21) + "]\n", false},
 	} {
 		t.Run(c.example+" "+c.plan, func(t *testing.T) { compare(t, c.example, c.plan, c.approximate) })
 	}
