@@ -149,3 +149,14 @@ func (d *drawing) legend(names []string) {
 		x -= 14
 	}
 }
+
+// Stack draws charts below each other, as one.
+func Stack(charts ...[]byte) []byte {
+	d := &drawing{}
+	all := height * len(charts)
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`, width, all, width, all)
+	for i, c := range charts {
+		d.add(`<svg y="%d"%s`, i*height, strings.TrimPrefix(string(c), "<svg"))
+	}
+	return d.end()
+}

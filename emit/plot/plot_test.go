@@ -92,3 +92,15 @@ func TestCharts(t *testing.T) {
 		t.Errorf("%v", n)
 	}
 }
+
+// TestStack: all charts are there, one below the other.
+func TestStack(t *testing.T) {
+	c := Chart{Title: hostile, Series: []Series{{Points: []Point{{X: 1, Y: 2}}}}}
+	got := Stack(c.SVG(), c.SVG())
+	if n := count(t, got); n["svg"] != 3 || n["circle"] != 2 {
+		t.Errorf("%v", n)
+	}
+	if !bytes.Contains(got, []byte(`<svg y="340" xmlns=`)) || !bytes.Contains(got, []byte(`viewBox="0 0 720 680"`)) {
+		t.Errorf("%s", got)
+	}
+}

@@ -54,8 +54,8 @@ func (a *App) train() *cobra.Command {
 	c.Flags().StringVar(&f.task.Eval, "eval", "", "other samples, for the accuracy of the quantized model, as --data")
 	c.Flags().StringVar(&f.task.EvalLabels, "eval-labels", "", "the class numbers of the samples of --eval, as --labels")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "file for the trained graph (.lathe)")
-	c.Flags().StringVar(&f.task.Folder, "log", "", "folder for checkpoints and train.jsonl; default: that of -o with "+
-		".train in place of .lathe")
+	c.Flags().StringVar(&f.task.Folder, "log", "", "folder for checkpoints, train.jsonl and curves; default: that of "+
+		"-o with .train in place of .lathe")
 	c.Flags().StringVar(&f.method, "method", "", "qat (default), sft (in floats), distill")
 	c.Flags().IntVar(&f.epochs, "epochs", 0, "times that all samples are seen; default 10")
 	c.Flags().IntVar(&f.batch, "batch", 0, "samples of a step; default 32")
@@ -109,7 +109,7 @@ func (a *App) trainModel(ctx context.Context, f *trainFlags, model string, c *co
 	set.LR, set.Seed = given(c.Flags(), "lr", &f.lr), given(c.Flags(), "seed", &f.seed)
 	p := progress{app: a}
 	defer p.finish()
-	log := &trainLog{app: a, folder: f.task.Folder, progress: &p}
+	log := &trainLog{app: a, model: model, folder: f.task.Folder, progress: &p}
 	f.task.Source, f.task.Progress, f.task.Watch = source, p.Report, log.watch
 	var engine *pjrt.Engine
 	defer func() {
