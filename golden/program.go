@@ -45,7 +45,7 @@ func PrintForm(g *ir.Graph, f Form) (*hlo.Program, error) {
 		}
 		v, err := printNode(b, ref.Reading(n, known), values)
 		if err != nil {
-			errs = append(errs, asDiag(n, err))
+			errs = append(errs, n.Diag(diag.ReferenceOnly, err))
 			failed[n] = true
 		}
 		values[n] = v
@@ -61,7 +61,7 @@ func PrintForm(g *ir.Graph, f Form) (*hlo.Program, error) {
 		}
 		if n.IsConst() { // an output that depends on nothing
 			if v, err = carrier.Print(b, n, nil); err != nil {
-				return nil, asDiag(n, err)
+				return nil, n.Diag(diag.ReferenceOnly, err)
 			}
 		}
 		if v.Type().Rank() == len(n.Type.Shape) {
@@ -83,13 +83,6 @@ func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.V
 	}
 	b.At(n.Name)
 	return carrier.Print(b, n, args)
-}
-
-func asDiag(n *ir.Node, err error) *diag.Error {
-	if d, ok := err.(*diag.Error); ok {
-		return d
-	}
-	return n.Errorf(diag.ReferenceOnly, "%v", err)
 }
 
 // wanted lists the nodes that a program returns.

@@ -235,6 +235,14 @@ func (n *Node) Errorf(code diag.Code, msg string, args ...any) *diag.Error {
 	return diag.New(code, pos, msg, args...)
 }
 
+// Diag is err where it has a code already, else an error at the node under code.
+func (n *Node) Diag(code diag.Code, err error) *diag.Error {
+	if d, ok := err.(*diag.Error); ok {
+		return d
+	}
+	return n.Errorf(code, "%v", err)
+}
+
 // Streams lists the arguments that are no constants, in order.
 func (n *Node) Streams() (list []*Node) {
 	for _, a := range n.Args {

@@ -104,7 +104,7 @@ func (e *emitter) emit(g *ir.Graph, groups []*ir.Group, o Options) (*Design, err
 			return nil, err
 		}
 		if err != nil {
-			errs = append(errs, asDiag(group.Anchor, err))
+			errs = append(errs, group.Anchor.Diag(diag.ReferenceOnly, err))
 		}
 	}
 	if !o.AllowSlow {

@@ -62,7 +62,7 @@ func record(g *ir.Group) (*generic.Program, error) {
 		}
 		v, err := print(b, n, args)
 		if err != nil {
-			return nil, asDiag(n, err)
+			return nil, n.Diag(diag.ReferenceOnly, err)
 		}
 		values[n] = v
 	}
@@ -108,7 +108,7 @@ func printable(s string) string {
 func compile(g *ir.Group, name string) (*compiled, error) {
 	p, err := record(g)
 	if err != nil {
-		return nil, asDiag(g.Anchor, err)
+		return nil, g.Anchor.Diag(diag.ReferenceOnly, err)
 	}
 	c := &compiled{program: p}
 	own := *p
@@ -155,11 +155,4 @@ func alias(p *generic.Program, r generic.Result) int {
 		return o.Attrs.Index
 	}
 	return -1
-}
-
-func asDiag(n *ir.Node, err error) *diag.Error {
-	if d, ok := err.(*diag.Error); ok {
-		return d
-	}
-	return n.Errorf(diag.ReferenceOnly, "%v", err)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -24,7 +25,7 @@ func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
 		return false, refusal.Why, nil
 	}
 	if err != nil {
-		return false, "", asDiag(g.Anchor, err)
+		return false, "", g.Anchor.Diag(diag.ReferenceOnly, err)
 	}
 	for _, in := range u.InPlace {
 		n := g.Inputs[in]

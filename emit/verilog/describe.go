@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"lathe/emit"
+	"lathe/internal/diag"
 )
 
 // describe makes the entry of design.json.
@@ -26,7 +27,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	if !inst.unit.Wire() {
 		facts, err := b.units.Facts(n)
 		if err != nil {
-			return nil, asDiag(n, err)
+			return nil, n.Diag(diag.UnitFault, err)
 		}
 		if n.HW.II == 0 { // a graph that was scheduled by hand
 			u.Cycles, u.Latency = facts.II, facts.Latency
@@ -41,7 +42,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	for _, im := range inst.unit.Images {
 		im, err := im.Made()
 		if err != nil {
-			return nil, asDiag(n, err)
+			return nil, n.Diag(diag.UnitFault, err)
 		}
 		f := im.File(inst.name)
 		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/emit"
+	"lathe/internal/diag"
 	"lathe/ir/target"
 	"lathe/ir/unit"
 	"lathe/rtl"
@@ -29,7 +30,7 @@ func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
 		}
 		image, err := w.Image.Made()
 		if err != nil {
-			return nil, asDiag(inst.node, err)
+			return nil, inst.node.Diag(diag.UnitFault, err)
 		}
 		inst.region = len(regions)
 		traffic := unit.Traffic(inst.node, inst.unit, len(units[i].Turns))

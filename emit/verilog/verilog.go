@@ -138,7 +138,7 @@ func (b *builder) instances() error {
 			err = b.instance(inst, ids)
 		}
 		if err != nil {
-			errs = append(errs, asDiag(n, err))
+			errs = append(errs, n.Diag(diag.UnitFault, err))
 			continue
 		}
 		b.byNode[n] = inst
@@ -154,13 +154,6 @@ func (b *builder) instances() error {
 		b.results = append(b.results, b.reads(o.Node))
 	}
 	return b.graph.CheckReaders()
-}
-
-func asDiag(n *ir.Node, err error) *diag.Error {
-	if d, ok := err.(*diag.Error); ok {
-		return d
-	}
-	return n.Errorf(diag.UnitFault, "%v", err)
 }
 
 // instance names the wires of one node, whose unit is known; inputs are the core's own ports.
@@ -372,7 +365,7 @@ func (b *builder) generated(o Options) ([]rtl.File, error) {
 			err = add(body, ".sv")
 		}
 		if err != nil {
-			return nil, asDiag(inst.node, err)
+			return nil, inst.node.Diag(diag.UnitFault, err)
 		}
 	}
 	if err := add(b.core(o), ".sv"); err != nil {

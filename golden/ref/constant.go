@@ -5,6 +5,7 @@ package ref
 import (
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 )
@@ -40,7 +41,7 @@ func Constants(g *ir.Graph) (map[*ir.Node]*ir.Node, error) {
 		}
 		t, err := Constant(m)
 		if err != nil {
-			return nil, asDiag(n, err)
+			return nil, n.Diag(diag.OpFormats, err)
 		}
 		data := ir.CodeBlob(t.Codes)
 		if n.Type.IsFloat() {

@@ -55,7 +55,7 @@ func New(g *ir.Graph) (*Program, error) {
 				m = c
 			}
 			if k, err = m.Kernel(); err != nil {
-				errs = append(errs, asDiag(n, err))
+				errs = append(errs, n.Diag(diag.OpFormats, err))
 			}
 		}
 		p.kernels = append(p.kernels, k)
@@ -67,13 +67,6 @@ func New(g *ir.Graph) (*Program, error) {
 		p.last[at[o.Node]] = len(g.Nodes)
 	}
 	return p, errs.Err()
-}
-
-func asDiag(n *ir.Node, err error) *diag.Error {
-	if d, ok := err.(*diag.Error); ok {
-		return d
-	}
-	return n.Errorf(diag.OpFormats, "%v", err)
 }
 
 // Run evaluates all samples, in parallel, and returns the outputs of each.
@@ -120,7 +113,7 @@ func (p *Program) Apply(k int, args []*ir.Tensor) (*ir.Tensor, error) {
 	}
 	v, err := p.kernels[k](args)
 	if err != nil {
-		return nil, asDiag(n, err)
+		return nil, n.Diag(diag.OpFormats, err)
 	}
 	return v, nil
 }
@@ -162,7 +155,7 @@ func (p *Program) one(ctx context.Context, s Sample, keep bool, visit func(node 
 				return nil, context.Cause(ctx)
 			}
 			if values[i], err = k(args); err != nil {
-				return nil, asDiag(p.graph.Nodes[i], err)
+				return nil, p.graph.Nodes[i].Diag(diag.OpFormats, err)
 			}
 		}
 		if visit != nil && values[i] != nil {

@@ -101,7 +101,6 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 		}
 		own[n] = v
 	}
-	var errs diag.List
 	for i, n := range p.float.Nodes {
 		q := p.run.Nodes[i]
 		if n.IsConst() {
@@ -114,7 +113,7 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 				v, err = p.node(i, args)
 			}
 			if err != nil {
-				return nil, append(errs, asDiag(n, err)).Err()
+				return nil, n.Diag(diag.ReferenceOnly, err)
 			}
 		} else if !q.Type.IsFloat() && n.Type.IsFloat() {
 			v = p.round(q.Type, q.Type.Format, v, 1)
@@ -212,11 +211,4 @@ func (p *Forward) round(t ir.Type, grid format.Format, v hlo.Value, lead int) hl
 		source = p.b.Clamp(lo, source, hi)
 	}
 	return p.b.Through(y, source)
-}
-
-func asDiag(n *ir.Node, err error) *diag.Error {
-	if d, ok := err.(*diag.Error); ok {
-		return d
-	}
-	return n.Errorf(diag.ReferenceOnly, "%v", err)
 }
