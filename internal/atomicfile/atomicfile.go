@@ -41,6 +41,14 @@ func Write(path string, fill func(w io.Writer) error) error {
 	return err
 }
 
+// WriteBytes is Write of data.
+func WriteBytes(path string, data []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // into writes to what is no regular file.
 func into(path string, fill func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -5,7 +5,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -85,11 +84,7 @@ func saveJSON(path string, v any) error {
 
 // writeFile writes a file that appears whole or not at all.
 func writeFile(path string, data []byte) error {
-	err := atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	if err != nil {
+	if err := atomicfile.WriteBytes(path, data); err != nil {
 		return diag.New(diag.FileWrite, path, "cannot write: %v", reason(err))
 	}
 	return nil

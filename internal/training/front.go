@@ -9,7 +9,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,11 +132,7 @@ func (f *front) write(folder string) error {
 	chart := plot.Chart{Title: "accuracy against predicted LUTs", X: "LUT", Y: "accuracy",
 		Series: []plot.Series{all, best}}
 	for name, data := range map[string][]byte{"front.csv": []byte(table), "front.svg": chart.SVG()} {
-		err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		})
-		if err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(dir, name), data); err != nil {
 			return diag.New(diag.FileWrite, filepath.Join(dir, name), "cannot write: %v", err)
 		}
 	}
