@@ -224,19 +224,8 @@ func (p *parser) unrolled(u *unrollFile, fold *Fold) {
 		}
 		*k.out = *k.in
 	}
-	for _, k := range []struct {
-		key     string
-		in, out *int
-		most    int
-	}{{"stages", u.Stages, &out.Stages, mostStages}, {"effort", u.Effort, &out.Effort, mostEffort}} {
-		if k.in == nil {
-			continue
-		}
-		if *k.in < 1 || *k.in > k.most {
-			p.fail("unroll."+k.key, "%s = %d lies outside 1..%d", k.key, *k.in, k.most)
-		}
-		*k.out = *k.in
-	}
+	p.count("unroll.stages", u.Stages, &out.Stages, 1, mostStages)
+	p.count("unroll.effort", u.Effort, &out.Effort, 1, mostEffort)
 	if u.Stages != nil && u.StageLevels != nil {
 		p.fail("unroll.stage_levels", "stages = %d says already where registers are", *u.Stages).Hint =
 			"leave stage_levels out, or stages"

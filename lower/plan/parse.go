@@ -94,6 +94,28 @@ func (p *parser) word(path string, text *string, words []string) int {
 	return 0
 }
 
+// number takes a number that lies within limits.
+func (p *parser) number(path string, given *float64, to *float64, lo, hi float64) {
+	if given == nil {
+		return
+	}
+	if !(*given >= lo && *given <= hi) {
+		p.fail(path, "%s = %v lies outside %v..%v", path[strings.LastIndex(path, ".")+1:], *given, lo, hi)
+	}
+	*to = *given
+}
+
+// count takes a whole number that lies within limits.
+func (p *parser) count(path string, given *int, to *int, lo, hi int) {
+	if given == nil {
+		return
+	}
+	if *given < lo || *given > hi {
+		p.fail(path, "%s = %d lies outside %d..%d", path[strings.LastIndex(path, ".")+1:], *given, lo, hi)
+	}
+	*to = *given
+}
+
 // add takes an error of another package, at the line of path.
 func (p *parser) add(err error, path string) {
 	p.errs = p.errs.Add(err, diag.PlanValue, p.at.pos(path))

@@ -4,7 +4,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 )
 
 // trainFile is the table [train].
@@ -77,28 +76,6 @@ const UsualBatch = 32
 func usualTraining() Train {
 	return Train{Method: "qat", Epochs: 10, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
 		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact"}
-}
-
-// number takes a number that lies within limits.
-func (p *parser) number(path string, given *float64, to *float64, lo, hi float64) {
-	if given == nil {
-		return
-	}
-	if !(*given >= lo && *given <= hi) {
-		p.fail(path, "%s = %v lies outside %v..%v", path[strings.LastIndex(path, ".")+1:], *given, lo, hi)
-	}
-	*to = *given
-}
-
-// count takes a whole number that lies within limits.
-func (p *parser) count(path string, given *int, to *int, lo, hi int) {
-	if given == nil {
-		return
-	}
-	if *given < lo || *given > hi {
-		p.fail(path, "%s = %d lies outside %d..%d", path[strings.LastIndex(path, ".")+1:], *given, lo, hi)
-	}
-	*to = *given
 }
 
 func (p *parser) train(f *trainFile, t *Train) {
