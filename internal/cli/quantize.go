@@ -41,9 +41,8 @@ func (a *App) quantize() *cobra.Command {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
-		switch ext := strings.ToLower(filepath.Ext(out)); ext {
-		case ".onnx", ".pt2", ".mlir", ".stablehlo":
-			return usagef("-o %s: the saved graph is not a %s file; name it .lathe", out, ext)
+		if err := namesGraph(out); err != nil {
+			return err
 		}
 		if err := needsSamples(labels, s.source.Calibrate, "--calibrate"); err != nil {
 			return err
@@ -54,6 +53,15 @@ func (a *App) quantize() *cobra.Command {
 		return a.quantizeModel(c.Context(), s, args[0], quantizeFiles{out, plan, labels}, explain, tune)
 	}
 	return a.withJSON(c)
+}
+
+// namesGraph refuses a name for a saved graph that is that of a model in another format.
+func namesGraph(out string) error {
+	switch ext := strings.ToLower(filepath.Ext(out)); ext {
+	case ".onnx", ".pt2", ".mlir", ".stablehlo":
+		return usagef("-o %s: the saved graph is not a %s file; name it .lathe", out, ext)
+	}
+	return nil
 }
 
 // quantizeFiles are the files of quantize beside the model: graph and plan that it writes, and labels that it reads.

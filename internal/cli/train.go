@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +31,6 @@ type trainFlags struct {
 	epochs, batch int
 	lr            float64
 	seed          int64
-	changed       func(name string) bool
 }
 
 func (a *App) train() *cobra.Command {
@@ -62,7 +60,6 @@ func (a *App) train() *cobra.Command {
 	c.Flags().Float64Var(&f.lr, "lr", 0, "learning rate; default 0.001")
 	c.Flags().Int64Var(&f.seed, "seed", 0, "seed of the order of samples; default 1")
 	c.Flags().StringVar(&f.engine, "engine", "", "pjrt (default where its plugin is there), ref (in Go, slow)")
-	f.changed = c.Flags().Changed
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
 			return err
@@ -87,9 +84,8 @@ func (f *trainFlags) check(c *cobra.Command) error {
 	if !slices.Contains([]string{"", "pjrt", "ref"}, f.engine) {
 		return usagef("--engine %s: use pjrt or ref", f.engine)
 	}
-	switch ext := strings.ToLower(filepath.Ext(f.out)); ext {
-	case ".onnx", ".pt2", ".mlir", ".stablehlo":
-		return usagef("-o %s: the saved graph is not a %s file; name it .lathe", f.out, ext)
+	if err := namesGraph(f.out); err != nil {
+		return err
 	}
 	if f.task.Folder == "" {
 		f.task.Folder = strings.TrimSuffix(f.out, ".lathe") + ".train"
@@ -184,11 +180,10 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 	fmt.Fprintf(a.Out, "%s: %d of %d parameters, %d steps, loss %s -> %s\n", r.Plan.Train.Method, r.Trained,
 		max(r.Elements, r.Trained), r.Steps, diag.Number(r.First, 4), diag.Number(r.Last, 4))
 	if v := r.Accuracy; v.Before != nil {
-		was, is := "quantized", "trained"
 		if v.Quantized == nil {
 			fmt.Fprintf(a.Out, "accuracy: before %.4f, trained %.4f\n", *v.Before, *v.Float)
 		} else {
-			fmt.Fprintf(a.Out, "accuracy: float %.4f, %s %.4f, %s %.4f\n", *v.Float, was, *v.Before, is, *v.Quantized)
+			fmt.Fprintf(a.Out, "accuracy: float %.4f, quantized %.4f, trained %.4f\n", *v.Float, *v.Before, *v.Quantized)
 		}
 	}
 	if err := a.printFront(r.Front); err != nil {
