@@ -73,7 +73,7 @@ func (t *Trainer) save(ctx context.Context) error {
 				Data: maskBytes(l.mask)})
 		}
 	}
-	texts := append(t.digests(), safetensors.Text{Name: "step", Value: strconv.Itoa(t.done)},
+	texts := append(slices.Clone(t.belongs), safetensors.Text{Name: "step", Value: strconv.Itoa(t.done)},
 		safetensors.Text{Name: "first", Value: t.first.text()}, safetensors.Text{Name: "last", Value: t.last.text()})
 	dir := t.options.Folder
 	name := fmt.Sprintf("step-%08d.safetensors", t.done)
@@ -83,11 +83,7 @@ func (t *Trainer) save(ctx context.Context) error {
 	if err != nil {
 		return notSaved(dir, err)
 	}
-	err = atomicfile.Write(filepath.Join(dir, latest), func(w io.Writer) error {
-		_, err := io.WriteString(w, name+"\n")
-		return err
-	})
-	if err != nil {
+	if err := atomicfile.WriteBytes(filepath.Join(dir, latest), []byte(name+"\n")); err != nil {
 		return notSaved(dir, err)
 	}
 	return t.forget(dir)
@@ -133,7 +129,7 @@ func (t *Trainer) load() (*saved, error) {
 	for _, x := range file.Metadata {
 		facts[x.Name] = x.Value
 	}
-	for _, d := range t.digests() {
+	for _, d := range t.belongs {
 		if facts[d.Name] != d.Value {
 			return nil, diag.New(diag.CheckpointOther, dir, "the checkpoint belongs to another %s: digest %s, and this is %s",
 				d.Name, facts[d.Name], d.Value).WithHint("remove %s to begin anew, or name another --log folder", dir)
@@ -148,7 +144,7 @@ func (t *Trainer) load() (*saved, error) {
 	for _, x := range file.Tensors {
 		byName[x.Name] = x
 	}
-	for i, want := range t.initial() {
+	for i, want := range t.start {
 		x := byName[strconv.Itoa(i)]
 		a := hlo.Array{Type: want.Type, Data: x.Data}
 		if a.Check() != "" {

@@ -45,13 +45,16 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// word is random word i of a stream of a seed.
+func word(seed uint64, stream, i int) uint64 { return mix(mix(mix(seed)+uint64(stream)) + uint64(i)) }
+
 // shuffled is the order of n samples in an epoch: so a position in training is one number, and resuming needs no state.
 func shuffled(seed uint64, epoch, n int) []int64 {
 	keys := make([]uint64, n)
 	order := make([]int64, n)
 	for i := range order {
 		order[i] = int64(i)
-		keys[i] = mix(mix(mix(seed)+uint64(epoch)) + uint64(i))
+		keys[i] = word(seed, epoch, i)
 	}
 	slices.SortFunc(order, func(a, b int64) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
 	return order

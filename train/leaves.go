@@ -17,8 +17,11 @@ type leaf struct {
 	model.Param
 	param int // of the model
 	mask  []bool
-	rate  float64 // of the learning rate; 0: 1
+	rate  float64 // of the learning rate, of widths; 0: 1
 }
+
+// isWidth says that a leaf is places that codes lose, and no values of parameters.
+func (l *leaf) isWidth() bool { return l.rate > 0 }
 
 // adapter is a matrix of the model to which a product of two leaves is added: W + alpha/rank B A (Hu et al. 2021).
 type adapter struct {
@@ -32,12 +35,12 @@ type leaves struct {
 	all    []leaf
 	direct map[int]int     // by parameter: the leaf that it is
 	merged map[int]adapter // by parameter
-	narrow []width
+	narrow map[int]int     // by leaf of weights: the leaf of the places that their codes lose on the right
 }
 
 // choose makes leaves of the parameters that are trained.
 func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
-	l := &leaves{model: m, direct: map[int]int{}, merged: map[int]adapter{}}
+	l := &leaves{model: m, direct: map[int]int{}, merged: map[int]adapter{}, narrow: map[int]int{}}
 	for i := range m.Params {
 		p := &m.Params[i]
 		named := func(patterns []string) bool {
@@ -66,7 +69,7 @@ func (l *leaves) adapt(i int, p *model.Param, seed uint64, lora *plan.LoRA) {
 	bound := 1 / math.Sqrt(float64(in))
 	a := make([]float32, lora.Rank*in)
 	for k := range a {
-		u := float64(mix(mix(mix(seed)+uint64(i))+uint64(k))>>11) / (1 << 53)
+		u := float64(word(seed, i, k)>>11) / (1 << 53)
 		a[k] = float32((2*u - 1) * bound)
 	}
 	l.merged[i] = adapter{a: len(l.all), b: len(l.all) + 1, scale: lora.Alpha / float64(lora.Rank)}
@@ -84,7 +87,7 @@ func (l *leaves) adapt(i int, p *model.Param, seed uint64, lora *plan.LoRA) {
 func (l *leaves) elements() int {
 	n := 0
 	for i := range l.all {
-		if l.all[i].rate == 0 {
+		if !l.all[i].isWidth() {
 			n += len(l.all[i].Start)
 		}
 	}
@@ -110,12 +113,10 @@ func (l *leaves) params(b *hlo.Builder, base map[int]hlo.Value, now, masks []hlo
 	for i := range out {
 		if k, direct := l.direct[i]; direct {
 			out[i] = masked(b, now[k], masks[k])
-			for _, w := range l.narrow {
-				if w.weights == k {
-					var each hlo.Value
-					out[i], each = l.narrowed(b, w, out[i], now[w.places])
-					bits = b.Add(bits, each)
-				}
+			if places, ok := l.narrow[k]; ok {
+				var each hlo.Value
+				out[i], each = narrowed(b, &l.model.Params[i], out[i], now[places])
+				bits = b.Add(bits, each)
 			}
 			continue
 		}
@@ -148,10 +149,8 @@ func (l *leaves) values(now [][]float32) [][]float32 {
 					out[i][j] = 0
 				}
 			}
-			for _, w := range l.narrow {
-				if w.weights == k {
-					cut(out[i], now[w.places], p.Steps)
-				}
+			if places, ok := l.narrow[k]; ok {
+				cut(out[i], now[places], p.Steps)
 			}
 		}
 		a, ok := l.merged[i]

@@ -70,7 +70,7 @@ func (t *Trainer) scores(i int, values []float32) []scored {
 	for k, v := range values {
 		out[k] = scored{i, k, math.Abs(float64(v))}
 		if t.options.Prune.Method == "random" {
-			out[k].score = float64(mix(mix(mix(t.plan.Seed)+uint64(i))+uint64(k)) >> 11)
+			out[k].score = float64(word(t.plan.Seed, i, k) >> 11)
 		}
 	}
 	return out

@@ -24,8 +24,8 @@ type stepper struct {
 //
 // The state is the leaves, their moments, and how many steps in a row have had no finite loss.
 
-// state is the number of arrays of the state.
-func (s *stepper) state() int { return len(s.all)*(1+moments(s.plan)) + 1 }
+// states is the number of arrays of the state.
+func (s *stepper) states() int { return len(s.all)*(1+moments(s.plan)) + 1 }
 
 // initial is the state in the beginning.
 func (s *stepper) initial() []hlo.Array {
@@ -43,26 +43,24 @@ func (s *stepper) initial() []hlo.Array {
 
 // arguments are what the program reads beside the values of a step.
 type arguments struct {
-	masks             []hlo.Value // by leaf; the zero Value without
-	numbers, samples  hlo.Value
-	inputs            []hlo.Value
-	labels, teacher   hlo.Value
-	base              map[int]hlo.Value
-	forward           *model.Forward
-	batchSize, leaves int
+	masks            []hlo.Value // by leaf; the zero Value without
+	numbers, samples hlo.Value
+	inputs           []hlo.Value
+	labels, teacher  hlo.Value
+	base             map[int]hlo.Value
+	forward          *model.Forward
 }
 
-// program prints the program.
-func (s *stepper) program() (*hlo.Program, error) {
+// program prints the program for a state of the types of that in the beginning.
+func (s *stepper) program(start []hlo.Array) (*hlo.Program, error) {
 	b := hlo.New("main")
-	b.Straight = true
 	var state []hlo.Value
-	for _, a := range s.initial() {
+	for _, a := range start {
 		v := b.Arg("", a.Type)
 		b.Donate(v, len(state))
 		state = append(state, v)
 	}
-	a := arguments{leaves: len(s.all), batchSize: s.plan.Batch}
+	var a arguments
 	for _, l := range s.all {
 		var mask hlo.Value
 		if l.mask != nil {
@@ -86,11 +84,11 @@ func (s *stepper) program() (*hlo.Program, error) {
 	}
 	zeros := b.BroadcastInDim(b.Float(hlo.F32, 0), []int{s.steps}, nil)
 	norms := b.BroadcastInDim(b.Float(hlo.F32, 0), []int{len(s.all)}, nil)
-	start := append(state, zeros, zeros, norms)
+	now := append(state, zeros, zeros, norms)
 	if s.steps == 1 {
-		start, err = s.step(b, &a, b.Int(hlo.I32, 0), start)
+		now, err = s.step(b, &a, b.Int(hlo.I32, 0), now)
 	} else {
-		start = b.Times(s.steps, start, func(round hlo.Value, now []hlo.Value) []hlo.Value {
+		now = b.Times(s.steps, now, func(round hlo.Value, now []hlo.Value) []hlo.Value {
 			next, e := s.step(b, &a, round, now)
 			if e != nil {
 				err = e
@@ -102,14 +100,14 @@ func (s *stepper) program() (*hlo.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Return(start...)
+	b.Return(now...)
 	return b.Program(), b.Err()
 }
 
 // step prints one step.
 func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.Value) ([]hlo.Value, error) {
-	trained, kept := now[:a.leaves], now[a.leaves:s.state()-1]
-	bad, losses, lengths := now[s.state()-1], now[s.state()], now[s.state()+1]
+	trained, kept := now[:len(s.all)], now[len(s.all):s.states()-1]
+	bad, losses, lengths := now[s.states()-1], now[s.states()], now[s.states()+1]
 	samples := b.Row(a.samples, 0, round)
 	var in []hlo.Value
 	for _, x := range a.inputs {
@@ -158,7 +156,7 @@ func (s *stepper) clip(b *hlo.Builder, grads []hlo.Value) (length hlo.Value, squ
 	total := b.Float(hlo.F32, 0)
 	for i, d := range grads {
 		sum := b.Reduce(hlo.ReduceAdd, b.Reshape(b.Mul(d, d), d.Type().Len()), 0)
-		if s.all[i].rate == 0 { // the price of bits must not slow down the weights
+		if !s.all[i].isWidth() { // the price of bits must not slow down the weights
 			total = b.Add(total, sum)
 		}
 		squares = append(squares, b.Reshape(sum, 1))
@@ -170,7 +168,7 @@ func (s *stepper) clip(b *hlo.Builder, grads []hlo.Value) (length hlo.Value, squ
 	most := b.Float(hlo.F32, s.plan.Clip)
 	shrink := b.Min(b.Div(most, b.Max(length, b.Float(hlo.F32, 1e-12))), b.Float(hlo.F32, 1))
 	for i, d := range grads {
-		if s.all[i].rate == 0 {
+		if !s.all[i].isWidth() {
 			grads[i] = b.Mul(d, shrink)
 		}
 	}

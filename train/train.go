@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"lathe/frontend/safetensors"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
@@ -24,9 +25,8 @@ type Options struct {
 	LoRA    plan.LoRA
 	Distill plan.Distill
 	Bits    plan.Bits
-	// Folder keeps checkpoints; "" for none. SaveEvery is after how many steps, 0: each epoch.
-	Folder    string
-	SaveEvery int
+	// Folder keeps checkpoints, one an epoch; "" for none.
+	Folder string
 	// Watch, if not nil, hears of each call, that is of a few steps.
 	Watch func(Progress)
 	// Judge, if not nil, measures a graph with trained parameters after each epoch, counted from 1, as it ships.
@@ -59,6 +59,8 @@ type Result struct {
 	Trained, Elements int
 	// Resumed is the step at which training went on; 0 from the beginning.
 	Resumed int
+	// Metric is what Judge said of Graph; nil where it was not asked, since no step was left.
+	Metric *float64
 	// Adapters are the leaves of adapters, by name.
 	Adapters []model.Param
 }
@@ -83,6 +85,8 @@ type Trainer struct {
 	epoch   int // steps of one
 	first   average
 	last    average
+	belongs []safetensors.Text // what its checkpoints belong to
+	metric  *float64           // what Judge said last
 }
 
 // average is a running mean.
@@ -154,12 +158,13 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	if t.options.Prune.Given {
 		t.mask(t.starts(), 0)
 	}
-	if t.printed, err = t.stepper.program(); err != nil || t.options.Folder == "" {
+	if t.printed, err = t.stepper.program(t.start); err != nil || t.options.Folder == "" {
 		return t, err
 	}
 	if err := os.MkdirAll(t.options.Folder, 0o755); err != nil {
 		return nil, notSaved(t.options.Folder, err)
 	}
+	t.belongs = t.digests()
 	saved, err := t.load()
 	if saved != nil {
 		t.start, t.resumed, t.done = saved.state, saved.step, saved.step
@@ -234,8 +239,6 @@ func (t *Trainer) call(ctx context.Context) error {
 	return t.after(ctx, n, facts)
 }
 
-func (t *Trainer) states() int { return t.stepper.state() }
-
 func download(ctx context.Context, held []Buffer) ([]hlo.Array, error) {
 	out := make([]hlo.Array, len(held))
 	for i, b := range held {
@@ -277,13 +280,12 @@ func (t *Trainer) after(ctx context.Context, n int, facts []hlo.Array) error {
 		if err != nil {
 			return err
 		}
-		p.Metric = &metric
+		p.Metric, t.metric = &metric, &metric
 	}
 	if t.options.Watch != nil {
 		t.options.Watch(p)
 	}
-	every := t.options.SaveEvery
-	if t.options.Folder != "" && (every == 0 && ended || every > 0 && before/every != t.done/every || t.done == t.total) {
+	if t.options.Folder != "" && ended {
 		return t.save(ctx)
 	}
 	return nil
@@ -358,7 +360,8 @@ func (t *Trainer) result(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Graph: g, Values: values, Steps: t.total, First: t.first.value(), Last: t.last.value(),
-		Trained: t.elements(), Elements: t.model.Elements(), Resumed: t.resumed}
+		Trained: t.elements(), Elements: t.model.Elements(), Resumed: t.resumed,
+		Metric: t.metric}
 	for i, l := range t.all {
 		if _, direct := t.direct[l.param]; !direct {
 			l.Param.Start = now[i]

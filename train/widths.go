@@ -8,16 +8,14 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir/hlo"
 	"lathe/lower/plan"
+	"lathe/train/model"
 )
-
-// width is a leaf of places that codes of a parameter lose on the right: what is trained in place of the number of bits
-// (as HGQ does, Sun et al. 2024, for fraction bits).
-type width struct{ weights, places int }
 
 // quickly is how much faster than weights places move.
 const quickly = 20
 
-// widths adds leaves for the widths of all weights of layers that are trained.
+// widths adds leaves for the widths of all weights of layers that are trained: the places that their codes lose on the
+// right, in place of a number of bits (as HGQ does, Sun et al. 2024, for fraction bits).
 func (l *leaves) widths(t *plan.Bits) error {
 	for i := range l.model.Params {
 		p := &l.model.Params[i]
@@ -38,13 +36,13 @@ func (l *leaves) widths(t *plan.Bits) error {
 		places := leaf{param: i, rate: quickly}
 		places.Param.Name, places.Node, places.Pos, places.Shape = p.Name+".places", p.Node, p.Pos, shape
 		places.Start = make([]float32, (hlo.Type{Dims: shape}).Len())
-		l.narrow = append(l.narrow, width{k, len(l.all)})
+		l.narrow[k] = len(l.all)
 		l.all = append(l.all, places)
 	}
 	return nil
 }
 
-// steps are the least steps of the weights of parameter p, spread over a shape.
+// stepsOf are steps of channels, spread over a shape.
 func stepsOf(steps []float64, shape []int) []float64 {
 	n := hlo.Type{Dims: shape}.Len()
 	out := make([]float64, n)
@@ -54,9 +52,9 @@ func stepsOf(steps []float64, shape []int) []float64 {
 	return out
 }
 
-// narrowed prints weights that have lost places on the right, with the gradient of both, and the sum of their bits.
-func (l *leaves) narrowed(b *hlo.Builder, w width, x, places hlo.Value) (rounded, bits hlo.Value) {
-	p := &l.model.Params[l.all[w.weights].param]
+// narrowed prints weights x of p that have lost places on the right, with the gradient of both, and the sum of their
+// bits.
+func narrowed(b *hlo.Builder, p *model.Param, x, places hlo.Value) (rounded, bits hlo.Value) {
 	dims := x.Type().Dims
 	step := b.Const(hlo.FromFloat64s(hlo.F32, dims, stepsOf(p.Steps, dims)))
 	places = b.BroadcastTo(b.Max(places, b.Float(hlo.F32, 0)), dims...)

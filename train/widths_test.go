@@ -19,9 +19,7 @@ func TestNarrowed(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	const rows, row = 3, 8
 	for _, shape := range [][]int{{rows, row}, {rows, 1}, {1, 1}} {
-		m := &model.Model{Params: []model.Param{{Shape: []int{rows, row}, Steps: []float64{0.125, 0.25, 0.0625},
-			DataBits: 5}}}
-		l := &leaves{model: m, all: []leaf{{param: 0}}}
+		param := &model.Param{Shape: []int{rows, row}, Steps: []float64{0.125, 0.25, 0.0625}, DataBits: 5}
 		x, places := make([]float32, rows*row), make([]float32, hlo.Type{Dims: shape}.Len())
 		for i := range x {
 			x[i] = float32(r.NormFloat64())
@@ -31,7 +29,7 @@ func TestNarrowed(t *testing.T) {
 		}
 		b := hlo.New("main")
 		v, p := b.Arg("x", hlo.TypeOf(hlo.F32, rows, row)), b.Arg("places", hlo.TypeOf(hlo.F32, shape...))
-		value, bits := l.narrowed(b, width{0, 1}, v, p)
+		value, bits := narrowed(b, param, v, p)
 		g, err := grad.Of(b, b.Add(b.Reduce(hlo.ReduceAdd, value, 0, 1), b.Mul(bits, b.Float(hlo.F32, 3))), v, p)
 		if err != nil {
 			t.Fatal(err)
@@ -39,11 +37,11 @@ func TestNarrowed(t *testing.T) {
 		b.Return(value, bits, g[0], g[1])
 		got := pjrttest.Run(t, b, hlo.FromFloat32s([]int{rows, row}, x), hlo.FromFloat32s(shape, places))
 		want := append([]float32(nil), x...)
-		cut(want, places, m.Params[0].Steps)
+		cut(want, places, param.Steps)
 		sum, slopes := 0.0, make([]float64, len(places))
 		for i := range x {
 			at := i * len(places) / len(x)
-			d, step := float64(places[at]), m.Params[0].Steps[i/row]
+			d, step := float64(places[at]), param.Steps[i/row]
 			if w := got[0].Float64s()[i]; w != float64(want[i]) {
 				t.Errorf("%g at %g places becomes %g, and ships as %g", x[i], d, w, want[i])
 			}

@@ -108,16 +108,18 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	if out.Result, err = trainer.Run(ctx, engine); err != nil {
 		return nil, err
 	}
-	if p.judge != nil {
-		after, err := p.judge(ctx, out.Graph)
+	after := out.Metric
+	if after == nil && p.judge != nil {
+		right, err := p.judge(ctx, out.Graph)
 		if err != nil {
 			return nil, err
 		}
-		if p.report != nil {
-			out.Accuracy.Quantized = &after
-		} else {
-			out.Accuracy.Float = &after
-		}
+		after = &right
+	}
+	if p.report != nil {
+		out.Accuracy.Quantized = after
+	} else {
+		out.Accuracy.Float = after
 	}
 	return out, nil
 }

@@ -82,15 +82,8 @@ func pad(s *sweep, o *step) []hlo.Value {
 }
 
 // total is the sum of all elements.
-func (s *sweep) total(v hlo.Value) hlo.Value { return s.Reduce(hlo.ReduceAdd, v, axes(v)...) }
-
-// axes are all axes of v.
-func axes(v hlo.Value) []int {
-	out := make([]int, v.Type().Rank())
-	for i := range out {
-		out[i] = i
-	}
-	return out
+func (s *sweep) total(v hlo.Value) hlo.Value {
+	return s.Reduce(hlo.ReduceAdd, v, seq(0, v.Type().Rank())...)
 }
 
 // gather adds the gradient of each row that was looked up to the row.
