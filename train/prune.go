@@ -8,15 +8,38 @@ import (
 	"math"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir/hlo"
 )
 
 // prunes says that weights of a leaf become 0: matrices and kernels of layers, not tables, gains and biases.
 func (l *leaf) prunes() bool { return l.Decays && l.Weighted }
 
+// beginPruning finds what can be pruned, and masks it as step 0 has it.
+func (t *Trainer) beginPruning() error {
+	for i, l := range t.all {
+		if _, direct := t.direct[l.param]; direct && !l.isWidth() && l.prunes() && !t.model.HoldsZero(l.param) {
+			return diag.New(diag.NothingToPrune, t.all[i].Pos, "the weights of %q cannot be pruned: their format "+
+				"has no code of 0", l.Node).
+				WithHint("leave out [prune], or give them another format, such as weight = \"ternary*[0]\"")
+		}
+	}
+	if t.options.Prune.Channels {
+		if err := t.findChannels(); err != nil {
+			return err
+		}
+	}
+	t.mask(t.starts(), 0)
+	return nil
+}
+
 // mask marks the weights that stay, of the given values, for step s: those of leaves that have no mask yet, too.
 func (t *Trainer) mask(values [][]float32, s int) {
 	share := t.share(s)
+	if t.channels != nil {
+		t.maskChannels(values, share)
+		return
+	}
 	p := &t.options.Prune
 	var all []scored
 	for i := range t.all {
@@ -48,7 +71,8 @@ func (t *Trainer) mask(values [][]float32, s int) {
 	}
 }
 
-// share is that of zeros at step s: of a cubic schedule (Zhu and Gupta 2017) it grows over the first half of training.
+// share is that of zeros, or of channels that are gone, at step s: of a cubic schedule (Zhu and Gupta 2017) it grows
+// over the first half of training.
 func (t *Trainer) share(s int) float64 {
 	p := &t.options.Prune
 	if p.Schedule != "cubic" {

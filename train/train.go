@@ -61,6 +61,9 @@ type Result struct {
 	Resumed int
 	// Metric is what Judge said of Graph; nil where it was not asked, since no step was left.
 	Metric *float64
+	// Removed are the channels that are gone, of Channels that could go; Notes say of layers why theirs stay.
+	Removed, Channels int
+	Notes             []string
 	// Adapters are the leaves of adapters, by name.
 	Adapters []model.Param
 }
@@ -87,6 +90,8 @@ type Trainer struct {
 	last    average
 	belongs []safetensors.Text // what its checkpoints belong to
 	metric  *float64           // what Judge said last
+
+	channels *channels // nil where single weights are pruned, or none
 }
 
 // average is a running mean.
@@ -156,7 +161,9 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	t.steps = t.perCall()
 	t.start = t.initial()
 	if t.options.Prune.Given {
-		t.mask(t.starts(), 0)
+		if err := t.beginPruning(); err != nil {
+			return nil, err
+		}
 	}
 	if t.printed, err = t.stepper.program(t.start); err != nil || t.options.Folder == "" {
 		return t, err
@@ -319,7 +326,16 @@ func (t *Trainer) shipped(ctx context.Context) (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.model.Ship(t.values(now))
+	return t.ship(t.values(now))
+}
+
+// ship is the graph with the values of parameters, without the channels that are gone.
+func (t *Trainer) ship(values [][]float32) (*ir.Graph, error) {
+	g, err := t.model.Ship(values)
+	if err == nil && t.channels != nil {
+		err = t.channels.Remove(g, t.gone())
+	}
+	return g, err
 }
 
 // diverged names the step and the largest gradient.
@@ -355,13 +371,21 @@ func (t *Trainer) result(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	values := t.values(now)
-	g, err := t.model.Ship(values)
+	g, err := t.ship(values)
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{Graph: g, Values: values, Steps: t.total, First: t.first.value(), Last: t.last.value(),
 		Trained: t.elements(), Elements: t.model.Elements(), Resumed: t.resumed,
 		Metric: t.metric}
+	if t.channels != nil {
+		r.Channels, r.Notes = len(t.channels.free), t.channels.notes
+		for _, gone := range t.gone() {
+			if gone {
+				r.Removed++
+			}
+		}
+	}
 	for i, l := range t.all {
 		if _, direct := t.direct[l.param]; !direct {
 			l.Param.Start = now[i]

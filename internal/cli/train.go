@@ -174,6 +174,9 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 		fmt.Fprintf(a.Err, "note: sums of %s have no common step that floats hold: while it is trained, its codes may "+
 			"differ from those of hardware\n", name)
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(a.Err, "note: %s\n", note)
+	}
 	if r.Resumed > 0 {
 		fmt.Fprintf(a.Out, "went on from step %d\n", r.Resumed)
 	}
@@ -185,6 +188,9 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 		} else {
 			fmt.Fprintf(a.Out, "accuracy: float %.4f, quantized %.4f, trained %.4f\n", *v.Float, *v.Before, *v.Quantized)
 		}
+	}
+	if r.Channels > 0 {
+		fmt.Fprintf(a.Out, "channels: %d of %d removed\n", r.Removed, r.Channels)
 	}
 	if err := a.printFront(r.Front); err != nil {
 		return err

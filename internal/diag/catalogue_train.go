@@ -27,4 +27,7 @@ var training = []Entry{
 		"$ lathe train model.onnx --data x.npz --labels labels.npy --batch 1000 -o m.lathe"},
 	{TrainInterrupted, "Training was interrupted; the same command goes on.",
 		"trainer.Run(cancelled, engine)"},
+	{NothingToPrune, "The plan prunes, and nothing can go: no channel, or no weight in a format that has 0.",
+		"$ lathe train model.onnx --data x.npz --labels labels.npy --plan p.toml -o m.lathe\n" +
+			"-- p.toml --\n[quantize]\nweight = \"binary*[0]\"\n[prune]\nsparsity = 0.5"},
 }

@@ -291,4 +291,5 @@ const (
 	CheckpointFile   Code = "L1008"
 	TrainBatch       Code = "L1009"
 	TrainInterrupted Code = "L1010"
+	NothingToPrune   Code = "L1011"
 )

@@ -28,11 +28,13 @@ type trainFile struct {
 
 // pruneFile is the table [prune].
 type pruneFile struct {
-	Method   *string  `toml:"method"`
-	Scope    *string  `toml:"scope"`
-	Sparsity *float64 `toml:"sparsity"`
-	NM       *string  `toml:"nm"`
-	Schedule *string  `toml:"schedule"`
+	Method      *string  `toml:"method"`
+	Granularity *string  `toml:"granularity"`
+	Residual    *bool    `toml:"residual"`
+	Scope       *string  `toml:"scope"`
+	Sparsity    *float64 `toml:"sparsity"`
+	NM          *string  `toml:"nm"`
+	Schedule    *string  `toml:"schedule"`
 }
 
 // loraFile is the table [lora].
@@ -63,7 +65,8 @@ var (
 	ScheduleWords  = []string{"cosine", "linear", "constant"}
 	TrainLosses    = []string{"cross_entropy", "mse", "bce"}
 	FidelityWords  = []string{"exact", "fast"}
-	PruneWords     = []string{"l1", "random"}
+	PruneWords     = []string{"l1", "l2", "random"}
+	GrainWords     = []string{"element", "channel"}
 	ScopeWords     = []string{"global", "local"}
 	PruneSchedules = []string{"oneshot", "cubic"}
 	PerWords       = []string{"element", "channel", "tensor"}
@@ -107,11 +110,15 @@ func (p *parser) train(f *trainFile, t *Train) {
 }
 
 func (p *parser) prune(f *pruneFile, t *Prune) {
-	t.Given = f.Method != nil || f.Scope != nil || f.Sparsity != nil || f.NM != nil || f.Schedule != nil
-	if !t.Given {
+	if t.Given = *f != (pruneFile{}); !t.Given {
 		return
 	}
 	t.Method = PruneWords[p.word("prune.method", f.Method, PruneWords)]
+	t.Residual = f.Residual != nil && *f.Residual
+	t.Channels = p.word("prune.granularity", f.Granularity, GrainWords) == 1 || t.Residual && f.Granularity == nil
+	if t.Residual && !t.Channels {
+		p.fail("prune.residual", "residual streams are of channels, and granularity is element; leave one of them out")
+	}
 	t.Scope = ScopeWords[p.word("prune.scope", f.Scope, ScopeWords)]
 	t.Schedule = PruneSchedules[p.word("prune.schedule", f.Schedule, PruneSchedules)]
 	if f.NM == nil {
@@ -126,6 +133,9 @@ func (p *parser) prune(f *pruneFile, t *Prune) {
 	}
 	if f.Sparsity != nil && f.NM != nil {
 		p.fail("prune.nm", "nm = %q is a share of zeros already; leave out sparsity", *f.NM)
+	}
+	if f.NM != nil && t.Channels {
+		p.fail("prune.nm", "nm keeps single weights, and granularity is channel; leave one of them out")
 	}
 	if f.NM != nil && t.Schedule == "cubic" {
 		p.fail("prune.schedule", "nm cuts at once; only sparsity has a schedule")
@@ -200,9 +210,12 @@ type Train struct {
 type Prune struct {
 	// Given says that the plan prunes.
 	Given bool
-	// Method is l1 or random; Scope is global or local, that is each matrix by itself.
+	// Method is l1, l2 or random; Scope is global or local, that is each matrix by itself.
 	Method, Scope string
-	// Sparsity is the share of zeros. N of each M weights of a row that stand together stay, if M is not 0.
+	// Channels are removed, in place of single weights; with Residual those of residual streams, too.
+	Channels, Residual bool
+	// Sparsity is the share of zeros, or of the channels that are removed. N of each M weights of a row that stand
+	// together stay, if M is not 0.
 	Sparsity float64
 	N, M     int
 	// Schedule is oneshot or cubic.

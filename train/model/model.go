@@ -13,6 +13,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/leaf"
 	"lathe/lower/float/simplify"
+	"lathe/lower/quantize/formats"
 )
 
 // Param is one parameter.
@@ -189,6 +190,35 @@ func (m *Model) open() error {
 		n.Type = ir.Float(n.Type.Shape...)
 	}
 	return nil
+}
+
+// Parameter is the parameter that a constant of Graph is, as an index of Params.
+func (m *Model) Parameter(constant *ir.Node) (param int, ok bool) {
+	s, ok := m.coded[constant.Name]
+	return s.param, ok
+}
+
+// HoldsZero says that 0 has a code wherever parameter i is encoded.
+func (m *Model) HoldsZero(i int) bool {
+	for _, s := range m.slots {
+		if s.param != i || s.grid == nil {
+			continue
+		}
+		old := m.graph.Nodes[s.node].Args[s.arg].Type
+		typ, data, ok := formats.Again(old, s.grid, make([]float32, old.Elems()))
+		if !ok {
+			return false
+		}
+		v, err := data.Tensor(typ)
+		if err != nil {
+			return false
+		}
+		values, err := v.Decode()
+		if err != nil || slices.ContainsFunc(values, func(x float64) bool { return x != 0 }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Graph is the graph as it is trained: formats stand, parameters have the values of the start.
