@@ -73,19 +73,13 @@ module mx_round #(
       g    <= G_W'(len - L_W'(KEEP));
     end
   wire [Q_W-1:0] q = w[W_W-1-:Q_W];
-  wire half = w[W_W-1-Q_W];
-  wire sticky = |w[W_W-2-Q_W:0];
   wire [S_W-1:0] floor = S_W'(q) + (S_W'(g) << M);
   wire more = w[W_W-2-:R_W] > ROOT[63-:R_W];
-  wire up = ROUND == 0 ? half && (sticky || floor[0]) :
-            ROUND == 1 ? half :
-            ROUND == 2 ? half && (sticky || !sign[3]) :
-            ROUND == 3 ? half && (sticky || sign[3]) :
-            ROUND == 4 ? half && sticky :
-            ROUND == 5 ? sign[3] && (half || sticky) :
-            ROUND == 6 ? !sign[3] && (half || sticky) :
-            ROUND == 8 ? half || sticky :
-            ROUND == 10 && (q[Q_W-1] ? more : half && sticky);
+  wire bump;
+  num_round #(.CUT(W_W - Q_W), .ROUND(ROUND == 10 ? 4 : ROUND)) u_round (
+      .cut(w[W_W-1-Q_W:0]), .odd(floor[0]), .plus(!sign[3]), .away(1'b1), .up(bump)
+  );
+  wire up = ROUND == 10 && q[Q_W-1] ? more : bump;
   logic [S_W-1:0] floor_q;
   logic up_q;
   always_ff @(posedge clk)
@@ -95,7 +89,7 @@ module mx_round #(
     end
   wire [S_W-1:0] near = floor_q + S_W'(up_q);
   wire [W-2:0] mag = near > S_W'(MOST) ? (W - 1)'(MOST) : near[W-2:0];
-  wire unused_top = &{1'b0, half, sticky, more};
+  wire unused_top = &{1'b0, more};
   assign out = {sign[4] && (ONE_ZERO == 0 || mag != (W - 1)'(0)), mag};
 endmodule
 `default_nettype wire

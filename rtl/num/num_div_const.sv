@@ -112,27 +112,10 @@ module num_div_const #(
       wire [DW:0] twice = {rem_3, 1'b0};
       wire more = twice > {1'b0, D};
       wire tie = twice == {1'b0, D};
-      wire inexact = |rem_3;
       wire up;
-      if (ROUND == 0) begin : g_even
-        assign up = more || (tie && quo_3[0]);
-      end else if (ROUND == 1) begin : g_away
-        assign up = more || tie;
-      end else if (ROUND == 2) begin : g_up
-        assign up = more || (tie && !neg_3);
-      end else if (ROUND == 3) begin : g_down
-        assign up = more || (tie && neg_3);
-      end else if (ROUND == 4) begin : g_halfzero
-        assign up = more;
-      end else if (ROUND == 5) begin : g_floor
-        assign up = inexact && neg_3;
-      end else if (ROUND == 6) begin : g_ceil
-        assign up = inexact && !neg_3;
-      end else if (ROUND == 8) begin : g_outward
-        assign up = inexact;
-      end else begin : g_zero
-        assign up = 1'b0;
-      end
+      num_round #(.ROUND(ROUND)) u_round (
+          .cut({more || tie, |rem_3 && !tie}), .odd(quo_3[0]), .plus(!neg_3), .away(1'b1), .up(up)
+      );
       wire [QW+1:0] size = {2'b00, quo_3} + (QW + 2)'(up);
       wire [QW+1:0] y = neg_3 ? ~size + (QW + 2)'(1) : size;
       wire [QW+1:0] y_4;
@@ -149,7 +132,7 @@ module num_div_const #(
           .in (y_4),
           .out(out)
       );
-      wire unused = &{1'b0, prod, a_2, more, tie, inexact};
+      wire unused = &{1'b0, prod, a_2};
     end
   endgenerate
 endmodule

@@ -112,21 +112,15 @@ module num_float_enc #(
           g    <= G_W'(len - L_W'(KEEP));
         end
       wire [Q_W-1:0] q = w[W_W-1-:Q_W];
-      wire half = w[W_W-1-Q_W];
-      wire sticky = |w[W_W-2-Q_W:0];
+      wire [W_W-1-Q_W:0] cut = w[W_W-1-Q_W:0];
       wire [S_W-1:0] floor = S_W'(q) + (S_W'(g) << M);
       wire more = w[W_W-2-:R_W] > ROOT[63-:R_W];
-      wire up = ROUND == 0 ? half && (sticky || floor[0]) :
-                ROUND == 1 ? half :
-                ROUND == 2 ? half && (sticky || !sign[3]) :
-                ROUND == 3 ? half && (sticky || sign[3]) :
-                ROUND == 4 ? half && sticky :
-                ROUND == 5 ? sign[3] && (half || sticky) :
-                ROUND == 6 ? !sign[3] && (half || sticky) :
-                ROUND == 8 ? half || sticky :
-                ROUND == 10 ? (q[Q_W-1] ? more : half && sticky) :
-                ROUND == 11 && half && (sticky || floor[0]) && M != 0 && floor[LAST:0] != ALL[LAST:0];
-      wire power = ROUND == 11 && HIDDEN == 0 && g != G_W'(0) && q == {1'b1, {(Q_W - 1) {1'b0}}} && !half && !sticky;
+      wire bump;
+      num_round #(.CUT(W_W - Q_W), .ROUND(ROUND == 10 ? 4 : ROUND == 11 ? 0 : ROUND)) u_round (
+          .cut(cut), .odd(floor[0]), .plus(!sign[3]), .away(1'b1), .up(bump)
+      );
+      wire up = ROUND == 10 && q[Q_W-1] ? more : ROUND == 11 ? bump && M != 0 && floor[LAST:0] != ALL[LAST:0] : bump;
+      wire power = ROUND == 11 && HIDDEN == 0 && g != G_W'(0) && q == {1'b1, {(Q_W - 1) {1'b0}}} && !(|cut);
       wire [S_W-1:0] wrapped = HIDDEN == 0 && up && &q ? S_W'(1) << (M - 1) : S_W'(0);  // the next field, from one half
       wire [S_W-1:0] near = floor + S_W'(up) + wrapped - (power ? (S_W'(1) << (Q_W - 1)) + S_W'(1) : S_W'(0));
       wire beyond = near > MOST;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // num_requant: out = over(round(in / 2^SHIFT)), the cast between two fixed-point formats. Combinational.
 //   The sum of rounding never overflows inside, whatever the widths; a SHIFT beyond IN_W and a negative one
-//   (left, exact) are legal. Rounding adds one increment to the floor, chosen from half bit, sticky bits, sign.
+//   (left, exact) are legal. Rounding adds one increment to the floor.
 //   parameters  IN_W        bits of in
 //               IN_SIGNED   1: in is two's complement
 //               SHIFT       bits dropped on the right; negative: bits added
 //               OUT_W       bits of out
 //               OUT_SIGNED  1: out is two's complement
-//               ROUND       0 even 1 away 2 up 3 down 4 halfzero 5 floor 6 ceil 7 zero 8 outward
+//               ROUND       as num_round
 //               OVER        0 saturate, 1 without the most negative (unsigned: the greatest) code, 2 wrap,
 //                           3 + 2 * H saturate at 0 and H, 4 + 2 * H at -H and H
 //   latency: 0   ii: 1   order: combinational
@@ -62,35 +62,12 @@ module num_requant #(
     end else begin : g_right
       wire [VW+SH-1:0] v = {{(VW + SH - IN_W) {v_sign}}, in};  // the floor is its upper part, whatever SH
       wire signed [QW-1:0] low = {{(QW - FW) {v_sign}}, v[SH+:FW]};
-      wire half = v[SH-1];
-      wire sticky;
-      if (SH > 1) begin : g_sticky
-        assign sticky = |v[SH-2:0];
-      end else begin : g_none
-        assign sticky = 1'b0;
-      end
       wire up;
-      if (ROUND == 0) begin : g_even
-        assign up = half && (sticky || v[SH]);
-      end else if (ROUND == 1) begin : g_away
-        assign up = half && (sticky || !v_sign);
-      end else if (ROUND == 2) begin : g_up
-        assign up = half;
-      end else if (ROUND == 3) begin : g_down
-        assign up = half && sticky;
-      end else if (ROUND == 4) begin : g_halfzero
-        assign up = half && (sticky || v_sign);
-      end else if (ROUND == 6) begin : g_ceil
-        assign up = half || sticky;
-      end else if (ROUND == 7) begin : g_zero
-        assign up = v_sign && (half || sticky);
-      end else if (ROUND == 8) begin : g_outward
-        assign up = !v_sign && (half || sticky);
-      end else begin : g_floor
-        assign up = 1'b0;
-      end
+      num_round #(.CUT(SH), .ROUND(ROUND)) u_round (
+          .cut(v[SH-1:0]), .odd(v[SH]), .plus(1'b1), .away(!v_sign), .up(up)
+      );
       assign q = low + $signed({{(QW - 1) {1'b0}}, up});
-      wire unused_low = &{1'b0, v, half, sticky};
+      wire unused_low = &{1'b0, v};
     end
 
     if (OVER > 2) begin : g_limit

@@ -104,7 +104,7 @@ func TestRequantProof(t *testing.T) {
 	}
 	requant(cast{12, 1, 4, 7, 1, 0, 4 + 2*48}).Prove(t)
 	requant(cast{12, 1, 4, 7, 1, 0, 4 + 2*31}).Prove(t) // all ones
-	requant(even).Refute(t, formaltest.Mutant{Module: "num_requant", Old: "half && (sticky || v[SH]);", New: "half;"})
+	requant(even).Refute(t, formaltest.Mutant{Module: "num_round", Old: "half && (sticky || tie);", New: "half;"})
 	requant(even).Refute(t, formaltest.Mutant{Module: "num_requant", Old: "q[QW-1] ? LEAST : MOST", New: "MOST"})
 	requant(cast{16, 1, 5, 8, 1, 0, 1}).Refute(t, formaltest.Mutant{Module: "num_requant",
 		Old: "sat == LEAST ? ~MOST + OUT_W'(1) : sat", New: "sat"})
