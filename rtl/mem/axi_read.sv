@@ -12,9 +12,9 @@
 //   came with RRESP SLVERR or DECERR, or RLAST was wrong; it stays until reset.
 //   latency: 3   ii: 1   order: as bursts are granted
 //   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
-//   lut: 4 * CLIENTS + AT_W + 7 + (LATE > 0 && LATE < CLIENTS ? CW : 0) + (AT_W + 8) * (CLIENTS - 1) * 13 / 20
-//   ff: BITS + 2 * CLIENTS + AT_W + 3 * CW + 83
-//   parts: u_order
+//   lut: AT_W + 4 + (LATE > 0 && LATE < CLIENTS ? CW : 0)
+//   ff: BITS + CLIENTS + CW + 74
+//   parts: u_turn + u_order
 `default_nettype none
 module axi_read #(
     parameter integer CLIENTS = 2,
@@ -59,27 +59,24 @@ module axi_read #(
   assign arburst = 2'b01;  // INCR
   assign rready = 1'b1;
 
-  // The client that is looked at; its burst, once taken; the address of that.
-  logic [CW-1:0] at;
-  logic [CLIENTS-1:0] here;  // one bit: at
-  logic taken;
-  logic [AT_W-1:0] taken_at;
-  logic [7:0] taken_len;
-  logic [CW-1:0] taken_by;
+  // The burst that goes out next.
+  localparam integer ASK_W = AT_W + 8;
+  wire [CLIENTS*ASK_W-1:0] asks;
+  generate
+    for (genvar i = 0; i < CLIENTS; i++) begin : g_ask
+      assign asks[i*ASK_W+:ASK_W] = {ask_len[i*8+:8], ask_at[i*AT_W+:AT_W]};
+    end
+  endgenerate
+  wire taken;
+  wire [AT_W-1:0] taken_at;
+  wire [7:0] taken_len;
+  wire [CW-1:0] taken_by;
   wire order_room;
   wire issue = taken && order_room && (!arvalid || arready);
-  wire take = (!taken || issue) && |(ask_valid & here);
-  assign ask_ready = !taken || issue ? here : {CLIENTS{1'b0}};
-  logic [AT_W-1:0] here_at;
-  logic [7:0] here_len;
-  always_comb begin
-    here_at  = {AT_W{1'b0}};
-    here_len = 8'd0;
-    for (int i = 0; i < CLIENTS; i++) begin  // no index: a product with AT_W would take a DSP
-      here_at  = here_at | (ask_at[i*AT_W+:AT_W] & {AT_W{here[i]}});
-      here_len = here_len | (ask_len[i*8+:8] & {8{here[i]}});
-    end
-  end
+  axi_turn #(.CLIENTS(CLIENTS), .WIDTH(ASK_W)) u_turn (
+      .clk(clk), .rst(rst), .ask_valid(ask_valid), .ask_data(asks), .ask_ready(ask_ready), .taken(taken),
+      .taken_data({taken_len, taken_at}), .taken_by(taken_by), .issue(issue)
+  );
   wire [63:0] from;
   generate
     if (LATE <= 0) begin : g_late
@@ -95,25 +92,12 @@ module axi_read #(
   wire [63:0] offset = {{(64 - AT_W - SIZE) {1'b0}}, taken_at, {SIZE{1'b0}}};
 
   always_ff @(posedge clk) begin
-    if (!taken || issue) begin
-      at        <= at == CW'(CLIENTS - 1) ? CW'(0) : at + CW'(1);
-      here      <= at == CW'(CLIENTS - 1) ? CLIENTS'(1) : here << 1;
-      taken     <= take;
-      taken_at  <= here_at;
-      taken_len <= here_len;
-      taken_by  <= at;
-    end
     if (!arvalid || arready) begin
       arvalid <= issue;
       araddr  <= {from[63:12] + offset[63:12], offset[11:0]};
       arlen   <= taken_len;
     end
-    if (rst) begin
-      at      <= CW'(0);
-      here    <= CLIENTS'(1);
-      taken   <= 1'b0;
-      arvalid <= 1'b0;
-    end
+    if (rst) arvalid <= 1'b0;
   end
 
   // Whose data come, and how many of them.

@@ -10,10 +10,9 @@
 //   memory. error: one was answered by SLVERR or DECERR, or there was none to answer; it stays until reset.
 //   Cycles are those of one client and a memory that is always ready; no bench measures them.
 //   latency: 2   ii: 1   order: as beats are granted
-//   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
-//   lut: 4 * CLIENTS + AT_W + 12 + (AT_W + 9 * BITS / 8) * (CLIENTS - 1) * 2 / 3
-//   ff: 2 * AT_W + 9 * BITS / 4 + 2 * CLIENTS + 2 * CW + 60
-//   parts: u_order
+//   lut: AT_W + 9
+//   ff: AT_W + 9 * BITS / 8 + CLIENTS + 59
+//   parts: u_turn + u_order
 `default_nettype none
 module axi_write #(
     parameter integer CLIENTS = 2,
@@ -62,39 +61,28 @@ module axi_write #(
   assign wlast = 1'b1;
   assign bready = 1'b1;
 
-  // The client that is looked at, and what was taken of one.
-  logic [CW-1:0] at, taken_by;
-  logic [CLIENTS-1:0] here;  // one bit: at
-  logic taken;
-  logic [AT_W-1:0] taken_at, here_at;
-  logic [BITS-1:0] taken_data, here_data;
-  logic [BYTES-1:0] taken_strb, here_strb;
+  // The beat that goes out next.
+  localparam integer PUT_W = AT_W + BITS + BYTES;
+  wire [CLIENTS*PUT_W-1:0] puts;
+  generate
+    for (genvar i = 0; i < CLIENTS; i++) begin : g_put
+      assign puts[i*PUT_W+:PUT_W] = {put_strb[i*BYTES+:BYTES], put_data[i*BITS+:BITS], put_at[i*AT_W+:AT_W]};
+    end
+  endgenerate
+  wire taken;
+  wire [AT_W-1:0] taken_at;
+  wire [BITS-1:0] taken_data;
+  wire [BYTES-1:0] taken_strb;
+  wire [CW-1:0] taken_by;
   wire order_room;
   wire issue = taken && order_room && (!awvalid || awready) && (!wvalid || wready);
-  wire take = (!taken || issue) && |(put_valid & here);
-  assign put_ready = !taken || issue ? here : {CLIENTS{1'b0}};
-  always_comb begin
-    here_at   = {AT_W{1'b0}};
-    here_data = {BITS{1'b0}};
-    here_strb = {BYTES{1'b0}};
-    for (int i = 0; i < CLIENTS; i++) begin
-      here_at   = here_at | (put_at[i*AT_W+:AT_W] & {AT_W{here[i]}});
-      here_data = here_data | (put_data[i*BITS+:BITS] & {BITS{here[i]}});
-      here_strb = here_strb | (put_strb[i*BYTES+:BYTES] & {BYTES{here[i]}});
-    end
-  end
+  axi_turn #(.CLIENTS(CLIENTS), .WIDTH(PUT_W)) u_turn (
+      .clk(clk), .rst(rst), .ask_valid(put_valid), .ask_data(puts), .ask_ready(put_ready), .taken(taken),
+      .taken_data({taken_strb, taken_data, taken_at}), .taken_by(taken_by), .issue(issue)
+  );
   wire [63:0] offset = {{(64 - AT_W - SIZE) {1'b0}}, taken_at, {SIZE{1'b0}}};
 
   always_ff @(posedge clk) begin
-    if (!taken || issue) begin
-      at         <= at == CW'(CLIENTS - 1) ? CW'(0) : at + CW'(1);
-      here       <= at == CW'(CLIENTS - 1) ? CLIENTS'(1) : here << 1;
-      taken      <= take;
-      taken_at   <= here_at;
-      taken_data <= here_data;
-      taken_strb <= here_strb;
-      taken_by   <= at;
-    end
     if (awready) awvalid <= 1'b0;
     if (wready) wvalid <= 1'b0;
     if (issue) begin
@@ -105,9 +93,6 @@ module axi_write #(
       wstrb   <= taken_strb;
     end
     if (rst) begin
-      at      <= CW'(0);
-      here    <= CLIENTS'(1);
-      taken   <= 1'b0;
       awvalid <= 1'b0;
       wvalid  <= 1'b0;
     end

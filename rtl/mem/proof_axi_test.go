@@ -59,7 +59,7 @@ const port = `
 func TestReadProof(t *testing.T) {
 	t.Parallel()
 	p := proven{"axi_read", "CLIENTS 2 BITS 32 AT_W 12 QUEUE 4", begin + port, "", tools.Sample(10, 16), 0,
-		formaltest.Mutant{Module: "axi_read", Old: "taken_by  <= at;", New: "taken_by  <= at ^ taken;"}}
+		formaltest.Mutant{Module: "axi_turn", Old: "taken_by   <= at;", New: "taken_by   <= at ^ taken;"}}
 	p.prove(t)
 	if tools.Long {
 		p.fault = formaltest.Mutant{Module: "axi_read", Old: "taken && order_room && (!arvalid || arready)",
