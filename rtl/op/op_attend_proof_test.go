@@ -80,7 +80,7 @@ func TestPartsProof(t *testing.T) {
 	for _, m := range []formaltest.Mutant{
 		{Module: "op_attend_walk", Old: "PARTS > 1 ? need_q + NW'(1)", New: "PARTS > 1 ? need_q"},
 		{Module: "op_attend_walk", Old: "group_ends ? AW'(BEATS)", New: "group_ends ? AW'(0)"},
-		{Module: "mem_kv", Old: "part_last = part == PW'(PARTS - 1)", New: "part_last = 1'b1"},
+		{Module: "mem_kv", Old: "token_ends = part_ends && part_last", New: "token_ends = part_ends"},
 	} {
 		p.Refute(t, m)
 	}

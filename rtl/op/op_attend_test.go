@@ -228,8 +228,8 @@ func TestAttendBroken(t *testing.T) {
 		// Parts of a token: one is read before it has come, one meets the keys of the first, one counts as a token.
 		{16, "op_attend_sum", "op_attend_walk.sv", "PARTS > 1 ? need_q + NW'(1)", "PARTS > 1 ? need_q + NW'(token_ends)"},
 		{17, "op_attend_scores", "op_attend_walk.sv", "group_ends ? AW'(BEATS)", "group_ends && !part_ends ? AW'(BEATS)"},
-		{17, "op_attend_scores", "mem_kv.sv", "part_last = part == PW'(PARTS - 1)", "part_last = 1'b1"},
-		{18, "op_attend_sum", "op_attend_walk.sv", "part_last = part == PW'(PARTS - 1)", "part_last = 1'b1"},
+		{17, "op_attend_scores", "mem_kv.sv", ".step(write && part_ends)", ".step(write)"},
+		{18, "op_attend_sum", "op_attend_walk.sv", ".step(step && part_ends)", ".step(step)"},
 		{18, "op_attend_sum", "mem_kv.sv", "PARTS : 1) * AHEAD", "PARTS : 1) * TOKENS"},
 	} {
 		broken(t, c.file, c.old, c.fault, func() rtltest.Bench { return attends[c.point].packable(c.module).bench(c.module) })

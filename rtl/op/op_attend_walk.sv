@@ -125,18 +125,8 @@ module op_attend_walk #(
     end
   end
 
+  mem_part #(.PARTS(PARTS)) u_part (.clk(clk), .rst(rst), .step(step && part_ends), .last(part_last));
   generate
-    if (PARTS > 1) begin : g_parts
-      localparam integer PW = $clog2(PARTS);
-      logic [PW-1:0] part;
-      assign part_last = part == PW'(PARTS - 1);
-      always_ff @(posedge clk) begin
-        if (step && part_ends) part <= part_last ? PW'(0) : part + PW'(1);
-        if (rst) part <= PW'(0);
-      end
-    end else begin : g_one
-      assign part_last = 1'b1;
-    end
     if (AHEAD == 0) begin : g_single
       assign passes = 1'b0;
       assign over = 1'b1;
