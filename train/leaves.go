@@ -51,6 +51,9 @@ func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
 		case lora.Rank == 0 || named(lora.Also):
 			l.direct[i] = len(l.all)
 			l.all = append(l.all, leaf{Param: *p, param: i})
+			if t.Init == "random" {
+				l.all[len(l.all)-1].forget(t.Seed)
+			}
 		case len(p.Shape) == 2 && named(lora.Targets):
 			l.adapt(i, p, t.Seed, lora)
 		}
@@ -62,6 +65,34 @@ func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
 	return l, nil
 }
 
+// forget makes weights and tables random, uniform as a linear layer begins (Kaiming, a = sqrt 5), and biases of layers
+// 0. Other parameters, such as the gains of norms, stay.
+func (l *leaf) forget(seed uint64) {
+	if !l.Decays && !l.Bias {
+		return
+	}
+	inputs := len(l.Start) / max(l.Shape[0], 1)
+	if l.Weighted && l.Contracted == 0 {
+		inputs = l.Shape[0]
+	}
+	bound := 1 / math.Sqrt(float64(max(inputs, 1)))
+	l.Start = make([]float32, len(l.Start))
+	for k := range l.Start {
+		if l.Decays {
+			l.Start[k] = uniform(seed, streamOfStarts+l.param, k, bound)
+		}
+	}
+}
+
+// streamOfStarts keeps the random starts of parameters apart from those of adapters.
+const streamOfStarts = 1 << 20
+
+// uniform is random number k of a stream, between -bound and bound.
+func uniform(seed uint64, stream, k int, bound float64) float32 {
+	u := float64(word(seed, stream, k)>>11) / (1 << 53)
+	return float32((2*u - 1) * bound)
+}
+
 // adapt adds the two leaves of an adapter: A is uniform as a linear layer begins (Kaiming, a = sqrt 5), B is 0, so that
 // nothing changes before the first step.
 func (l *leaves) adapt(i int, p *model.Param, seed uint64, lora *plan.LoRA) {
@@ -69,8 +100,7 @@ func (l *leaves) adapt(i int, p *model.Param, seed uint64, lora *plan.LoRA) {
 	bound := 1 / math.Sqrt(float64(in))
 	a := make([]float32, lora.Rank*in)
 	for k := range a {
-		u := float64(word(seed, i, k)>>11) / (1 << 53)
-		a[k] = float32((2*u - 1) * bound)
+		a[k] = uniform(seed, i, k, bound)
 	}
 	l.merged[i] = adapter{a: len(l.all), b: len(l.all) + 1, scale: lora.Alpha / float64(lora.Rank)}
 	for _, side := range []struct {

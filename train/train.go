@@ -122,7 +122,11 @@ func (t *Trainer) Run(ctx context.Context, e Engine) (*Result, error) {
 			return nil, err
 		}
 	}
-	return t.result(work)
+	out, err := t.result(work)
+	for _, b := range slices.Concat(t.state, t.masks, t.held) {
+		b.Drop(work) // the next run on this engine needs the room
+	}
+	return out, err
 }
 
 // New checks the data against the model, and reads the checkpoint of the folder, if there is one.

@@ -38,12 +38,12 @@ func (c *Chart) SVG() []byte {
 			xs, ys = append(xs, p.X), append(ys, p.Y)
 		}
 	}
-	x := newAxis(xs, left, width-right)
-	y := newAxis(ys, height-bottom, top)
 	d := begin(c.Title)
+	d.legend(c.Y, names)
+	x := newAxis(xs, left, float64(d.edge))
+	y := newAxis(ys, height-bottom, top)
 	d.vertical(&y, c.Y)
 	d.horizontal(&x, c.X)
-	d.legend(names)
 	for i, s := range c.Series {
 		var line []string
 		for _, p := range s.Points {
@@ -85,9 +85,9 @@ func (b *Bars) SVG() []byte {
 	}
 	y := newAxis(ys, height-bottom, top)
 	d := begin(b.Title)
+	d.legend(b.Y, b.Series)
 	d.vertical(&y, b.Y)
-	d.legend(b.Series)
-	room := float64(width-left-right) / float64(max(1, len(b.Groups)))
+	room := float64(d.edge-left) / float64(max(1, len(b.Groups)))
 	for i, g := range b.Groups {
 		x := left + room*float64(i)
 		each := room * 0.8 / float64(max(1, len(g.Values)))
@@ -118,7 +118,7 @@ func (d *drawing) under(x, room float64, name string, i int) {
 	if every := int(float64(least)/room) + 1; i%every != 0 {
 		return
 	}
-	if float64(7*len(name)) <= room {
+	if float64(wide(name)) <= room {
 		d.text(x, height-bottom+16, "middle", soft, name)
 		return
 	}

@@ -89,7 +89,10 @@ func (a *axis) ticks() []float64 {
 }
 
 // drawing collects the elements of a chart.
-type drawing struct{ strings.Builder }
+type drawing struct {
+	strings.Builder
+	edge int // the pixel at which the plot ends on the right
+}
 
 func begin(title string) *drawing {
 	return beginSized(title, height)
@@ -97,7 +100,7 @@ func begin(title string) *drawing {
 
 // beginSized begins a chart of another height.
 func beginSized(title string, height int) *drawing {
-	d := &drawing{}
+	d := &drawing{edge: width - right}
 	d.add(`<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d" `+
 		`font-family="%s" font-size="12">`, width, height, width, height, fonts)
 	d.add(`<title>%s</title><rect width="%d" height="%d" fill="%s"/>`, html.EscapeString(title), width, height, ground)
@@ -120,7 +123,7 @@ func (d *drawing) text(x, y float64, anchor, fill, text string) {
 func (d *drawing) vertical(a *axis, name string) {
 	for _, v := range a.ticks() {
 		y := a.at(v)
-		d.add(`<line stroke="%s" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>`, line, left, y, width-right, y)
+		d.add(`<line stroke="%s" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>`, line, left, y, d.edge, y)
 		d.text(left-6, y+4, "end", soft, diag.Number(v, 4))
 	}
 	d.text(8, 16, "start", ink, name)
@@ -133,18 +136,37 @@ func (d *drawing) horizontal(a *axis, name string) {
 		d.add(`<line stroke="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`, line, x, top, x, height-bottom)
 		d.text(x, height-bottom+16, "middle", soft, diag.Number(v, 6))
 	}
-	d.text(width-right, height-10, "end", ink, name)
+	d.text(float64(d.edge), height-10, "end", ink, name)
 }
 
-// legend names the series, where there are several.
-func (d *drawing) legend(names []string) {
+// letter is about how wide a letter is.
+const letter = 7
+
+func wide(text string) int { return letter * len([]rune(text)) }
+
+// legend names the series, where there are several: on the line of title, or where they have no room there in a column
+// on the right, which the plot then leaves free.
+func (d *drawing) legend(title string, names []string) {
 	if len(names) < 2 {
+		return
+	}
+	row, column := 0, 0
+	for _, name := range names {
+		row, column = row+wide(name)+24, max(column, wide(name))
+	}
+	if row > width-right-wide(title)-left/2 {
+		d.edge = width - column - 36
+		for i, name := range names {
+			y := float64(top + 6 + 18*i)
+			d.add(`<rect x="%d" y="%.1f" width="9" height="9" fill="%s"/>`, d.edge+14, y-9, colour(i))
+			d.text(float64(d.edge+28), y, "start", ink, name)
+		}
 		return
 	}
 	x := float64(width - right)
 	for i, name := range slices.Backward(names) {
 		d.text(x, 16, "end", ink, name)
-		x -= 7*float64(len([]rune(name))) + 10
+		x -= float64(wide(name)) + 10
 		d.add(`<rect x="%.1f" y="7" width="9" height="9" fill="%s"/>`, x-4, colour(i))
 		x -= 14
 	}

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -90,6 +92,25 @@ func TestCharts(t *testing.T) {
 	s := Spans{Title: "spans", X: "channel", Y: "range", Spans: slices.Repeat([]Span{{-2, -1, 1, 2}}, 300)}
 	if n := count(t, s.SVG()); n["rect"] != 1+300 || n["text"] > 80 {
 		t.Errorf("%v", n)
+	}
+}
+
+// TestLegend: names that have no room beside the title of an axis stand on the right, and the plot ends before them.
+func TestLegend(t *testing.T) {
+	c := Chart{Title: "t", X: "x", Y: "a long name of the vertical axis"}
+	for range 7 {
+		c.Series = append(c.Series, Series{Name: "long name of a curve", Points: []Point{{0, 0, ""}, {10, 1, ""}}})
+	}
+	svg := string(c.SVG())
+	column := regexp.MustCompile(`x="([0-9.]+)" y="[0-9.]+" text-anchor="start">long name`).FindAllStringSubmatch(svg, -1)
+	end := regexp.MustCompile(`<circle cx="([0-9.]+)"`).FindAllStringSubmatch(svg, -1)
+	if len(column) != 7 {
+		t.Fatalf("%d names in a column: %s", len(column), svg)
+	}
+	at, _ := strconv.ParseFloat(column[0][1], 64)
+	last, _ := strconv.ParseFloat(end[1][1], 64)
+	if at <= last || at+float64(wide("long name of a curve")) > width {
+		t.Errorf("names begin at %v, the curve ends at %v", at, last)
 	}
 }
 

@@ -127,6 +127,13 @@ func (p *progress) clear() {
 	}
 }
 
+// clearLine makes room for a line of another kind.
+func (p *progress) clearLine() {
+	p.mu.Lock()
+	p.clear()
+	p.mu.Unlock()
+}
+
 // finish ends the last step; another may begin.
 func (p *progress) finish() {
 	p.mu.Lock()

@@ -41,5 +41,6 @@ func (a *App) sweep() *cobra.Command {
 		a.printFacts(study)
 		return a.writeStudy(&f, study, r, r.Table())
 	}
+	c.AddCommand(a.trainingSweeps()...)
 	return a.withJSON(c)
 }

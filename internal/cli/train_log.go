@@ -41,9 +41,7 @@ const (
 func (l *trainLog) watch(p train.Progress) {
 	l.progress.Report("training", p.Step, p.Steps)
 	if p.Metric != nil {
-		l.progress.mu.Lock()
-		l.progress.clear()
-		l.progress.mu.Unlock()
+		l.progress.clearLine()
 		fmt.Fprintf(l.app.Err, "epoch %d: loss %s, accuracy %.4f\n", p.Epoch, diag.Number(p.Loss, 3), *p.Metric)
 	}
 	if l.err == nil && l.file == nil {

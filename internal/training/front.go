@@ -51,13 +51,22 @@ func (f *front) add(ctx context.Context, g *ir.Graph, epoch int, accuracy float6
 	if epoch%every != 0 && epoch != f.epochs {
 		return nil
 	}
-	_, r, err := lower.Schedule(ctx, g, f.plan, schedule.Options{})
+	lut, dsp, err := Hardware(ctx, g, f.plan)
 	if err != nil {
 		return err
 	}
-	c := r.Cost()
-	f.points = append(f.points, Point{Epoch: epoch, Accuracy: accuracy, LUT: c.LUT, DSP: c.DSP, graph: g})
+	f.points = append(f.points, Point{Epoch: epoch, Accuracy: accuracy, LUT: lut, DSP: dsp, graph: g})
 	return nil
+}
+
+// Hardware predicts LUTs and DSPs of a quantized graph under a plan.
+func Hardware(ctx context.Context, g *ir.Graph, p *plan.Plan) (lut, dsp int, err error) {
+	_, r, err := lower.Schedule(ctx, g, p, schedule.Options{})
+	if err != nil {
+		return 0, 0, err
+	}
+	c := r.Cost()
+	return c.LUT, c.DSP, nil
 }
 
 // best says that no other point is as accurate with less hardware, or more accurate with as much.

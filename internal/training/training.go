@@ -35,6 +35,10 @@ type Task struct {
 	// Folder keeps checkpoints; "" for none.
 	Folder string
 	Watch  func(train.Progress)
+	// Adjust, if not nil, changes the plan once it is read.
+	Adjust func(*plan.Plan) (*plan.Plan, error)
+	// AtEnd measures accuracy in the end only, and not after each epoch.
+	AtEnd bool
 	// Progress hears of steps before training.
 	Progress driver.Progress
 }
@@ -45,6 +49,9 @@ type Accuracy struct {
 	Before *float64 `json:"before"`
 	// Float is that of the float model: as it was, or where training is in floats, as it became.
 	Float *float64 `json:"float"`
+	// Pruned is that of the model of Before with all zeros that pruning will have set, before the first step; nil where
+	// nothing is pruned.
+	Pruned *float64 `json:"pruned,omitempty"`
 	// Quantized is that of the quantized model in the end.
 	Quantized *float64 `json:"quantized"`
 }
@@ -84,7 +91,7 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	o := &train.Options{Train: p.plan.Train, Prune: p.plan.Prune, LoRA: p.plan.LoRA, Distill: p.plan.Distill,
 		Bits: p.plan.Bits, Folder: t.Folder, Watch: t.Watch}
 	points := &front{plan: p.plan, epochs: p.plan.Train.Epochs}
-	if p.judge != nil {
+	if p.judge != nil && !t.AtEnd {
 		o.Judge = t.judged(p, points)
 	}
 	trainer, err := train.New(p.model, p.set, o)
@@ -98,7 +105,7 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	}
 	out := &Trained{Plan: p.plan, Approximate: p.model.Approximate, Report: p.report}
 	defer func() { out.Front = points.front() }()
-	if err := p.before(ctx, &out.Accuracy); err != nil {
+	if err := p.before(ctx, trainer, &out.Accuracy); err != nil {
 		return nil, err
 	}
 	engine, err := t.Engine(ctx)
@@ -139,9 +146,20 @@ func (t *Task) judged(p *prepared, points *front) func(context.Context, *ir.Grap
 }
 
 // before measures what training begins with.
-func (p *prepared) before(ctx context.Context, a *Accuracy) error {
+func (p *prepared) before(ctx context.Context, trainer *train.Trainer, a *Accuracy) error {
 	if p.judge == nil {
 		return nil
+	}
+	if p.plan.Prune.Given {
+		g, err := trainer.Pruned()
+		if err != nil {
+			return err
+		}
+		right, err := p.judge(ctx, g)
+		if err != nil {
+			return err
+		}
+		a.Pruned = &right
 	}
 	before, err := p.judge(ctx, p.model.Graph())
 	if err != nil || p.report == nil {
@@ -158,7 +176,10 @@ func (t *Task) prepare(ctx context.Context) (*prepared, error) {
 	s := t.Source
 	p := &prepared{}
 	var err error
-	if p.plan, err = s.ReadPlan(); err != nil {
+	if p.plan, err = s.ReadPlan(); err == nil && t.Adjust != nil {
+		p.plan, err = t.Adjust(p.plan)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.Arrays == "" && data.Plain(t.Data) {

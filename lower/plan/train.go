@@ -9,6 +9,7 @@ import (
 // trainFile is the table [train].
 type trainFile struct {
 	Method      *string  `toml:"method"`
+	Init        *string  `toml:"init"`
 	Epochs      *int     `toml:"epochs"`
 	Batch       *int     `toml:"batch"`
 	Optimizer   *string  `toml:"optimizer"`
@@ -61,6 +62,7 @@ type bitsFile struct {
 // Words of [train] and [prune], the defaults first.
 var (
 	MethodWords    = []string{"qat", "sft", "distill"}
+	InitWords      = []string{"model", "random"}
 	OptimizerWords = []string{"adamw", "sgd"}
 	ScheduleWords  = []string{"cosine", "linear", "constant"}
 	TrainLosses    = []string{"cross_entropy", "mse", "bce"}
@@ -77,12 +79,13 @@ const UsualBatch = 32
 
 // usualTraining is what holds where a plan says nothing.
 func usualTraining() Train {
-	return Train{Method: "qat", Epochs: 10, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
+	return Train{Method: "qat", Init: "model", Epochs: 10, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
 		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact"}
 }
 
 func (p *parser) train(f *trainFile, t *Train) {
 	t.Method = MethodWords[p.word("train.method", f.Method, MethodWords)]
+	t.Init = InitWords[p.word("train.init", f.Init, InitWords)]
 	p.count("train.epochs", f.Epochs, &t.Epochs, 0, 1e6)
 	p.count("train.batch", f.Batch, &t.Batch, 1, 1<<20)
 	t.Optimizer = OptimizerWords[p.word("train.optimizer", f.Optimizer, OptimizerWords)]
@@ -100,6 +103,13 @@ func (p *parser) train(f *trainFile, t *Train) {
 	}
 	t.Fidelity = FidelityWords[p.word("train.fidelity", f.Fidelity, FidelityWords)]
 	t.Freeze = f.Freeze
+	if t.Init == "random" && f.Method == nil {
+		t.Method = "sft"
+	}
+	if t.Init == "random" && t.Method != "sft" {
+		p.fail("train.init", "init = \"random\" is for floats; method = %q trains in the formats of a trained model",
+			t.Method).WithHint("train with method = \"sft\" first, and then what that saves")
+	}
 	if f.Momentum != nil && f.Optimizer == nil {
 		t.Optimizer = "sgd"
 	}
@@ -180,6 +190,8 @@ type Train struct {
 	// Method is qat, training of the quantized model, sft, training in floats, or distill, qat towards the outputs of the
 	// float model.
 	Method string
+	// Init is what training begins with: the parameters of the model, or random ones.
+	Init   string
 	Epochs int
 	Batch  int // 0: UsualBatch, or all samples where there are fewer
 	// Optimizer is adamw or sgd.

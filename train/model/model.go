@@ -28,6 +28,8 @@ type Param struct {
 	// Weighted says that a layer multiplies by it; Contracted is the axis along which its products are summed.
 	Weighted   bool
 	Contracted int
+	// Bias says that a layer adds it to its sums.
+	Bias bool
 	// Steps are the least steps of the codes, one for each index of axis 0 or one for all; nil where codes are no
 	// numbers of steps, and in float graphs. DataBits are the bits of what a layer multiplies by it.
 	Steps    []float64
@@ -115,6 +117,7 @@ func (m *Model) find(source *ir.Graph, grids map[*ir.Node]format.Format) error {
 				params[a] = p
 				m.Params = append(m.Params, Param{Name: a.Name, Shape: a.Type.Shape, Start: slices.Clone(t.Floats),
 					Decays: len(a.Type.Shape) > 1, Node: n.Name, Pos: n.Pos, Weighted: n.Op.Traits.Weighted && i == 1,
+					Bias:       n.Op.Traits.Weighted && i == 2,
 					Contracted: contracted(n, a.Type.Shape)})
 			}
 			if g := grids[n.Args[i]]; g != nil && i == 1 {

@@ -119,6 +119,20 @@ def train(model, data, plan=None, eval=None, output=None, **flags):
         "output": output, **flags}))
 
 
+def train_sweep(kind, model, data, eval, plan=None, output=None, **flags):
+    """Trains a model under one setting after the other, several seeds each: points of the result.
+
+    kind is "ptq-qat" (formats="fixed(2..6)"), "prune" (sparsities=["0.5", "2:4"], methods=["l1"]), "lora" (ranks=[2,
+    4]) or "bits" (prices=[1e-5, 1e-4]). data and eval are pairs as for train; flags are those of lathe sweep KIND:
+    seeds=10, epochs=20, fresh=40. With output, a folder, graphs of seed 1 stay, and an interrupted call goes on.
+    """
+    samples, labels = _pair("data", data)
+    others, other_labels = _pair("eval", eval)
+    return _measured(f"sweep {kind}", model, {
+        "data": samples, "labels": labels, "eval": others, "eval_labels": other_labels, "plan": plan, "output": output,
+        **flags})
+
+
 def run(model, inputs=None, engine="ref", *, codes=None, output=None, **flags):
     """Computes outputs: an array, or a dict of several, as Design.run does.
 
@@ -256,7 +270,7 @@ def _run(folder, command, model, flags):
     answer = None
     if callable(flags.get("metric")):
         flags, answer = metrics.asked(flags, folder)
-    return call(command, path, *flag.of(flags, folder), answer=answer)
+    return call(*command.split(), path, *flag.of(flags, folder), answer=answer)
 
 
 def _arrays(folder, command, values, *args):

@@ -105,6 +105,10 @@ never = [lathe.run(path, x, calibrate=x, bits=4, equalize=on) for on in (True, F
 assert (never[0] != never[1]).any(), "False is an answer too"
 
 # So is a trained one, as arrays, mappings and paths; accuracy is that of the graph that ships.
+curve = lathe.train_sweep("prune", path, (x, labels), (x, labels), sparsities=["0.5", "2:4"], methods=["l1"], seeds=2,
+                          epochs=1, batch=10)
+assert [p["label"] for p in curve.points] == ["l1 0.5", "l1 2:4"], curve
+assert len(curve.frame()) == 2 and curve.points[0]["after"]["mean"] >= 0 and curve.points[0]["lut"] > 0
 trained = lathe.train(path, (x, labels), eval=({"x": x}, labels.tolist()), bits=3, epochs=4, batch=10, lr=0.01)
 assert trained.steps == 24 and trained.loss.last < trained.loss.first, trained
 assert "trained" in str(trained) and os.path.exists(os.path.join(trained.log, "train.jsonl")), str(trained)

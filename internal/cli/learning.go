@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"lathe/golden/pjrt"
+	"lathe/internal/training"
+	"lathe/train"
+	"lathe/train/data"
+	"lathe/train/slow"
+)
+
+// learning are the flags of commands that train a model.
+type learning struct {
+	sourceFlags
+	task          training.Task
+	method        string
+	engine        string
+	epochs, batch int
+	lr            float64
+}
+
+// add declares them; choices are those of a plan.
+func (f *learning) add(c *cobra.Command, choices ...string) {
+	f.sourceFlags.add(c, true)
+	f.choices.add(c, choices...)
+	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on: .npz, .csv, IDX (ubyte, .gz), or "+
+		"a folder of pictures by class")
+	c.Flags().StringVar(&f.task.Labels, "labels", "", "their class numbers, or targets (.npy, IDX), "+
+		"or their column in a .csv")
+	c.Flags().StringVar(&f.task.Eval, "eval", "", "other samples, for the accuracy of the quantized model, as --data")
+	c.Flags().StringVar(&f.task.EvalLabels, "eval-labels", "", "the class numbers of the samples of --eval, as --labels")
+	c.Flags().StringVar(&f.method, "method", "", "qat (default), sft (in floats), distill")
+	c.Flags().IntVar(&f.epochs, "epochs", 0, "times that all samples are seen; default 10")
+	c.Flags().IntVar(&f.batch, "batch", 0, "samples of a step; default 32")
+	c.Flags().Float64Var(&f.lr, "lr", 0, "learning rate; default 0.001")
+	c.Flags().StringVar(&f.engine, "engine", "", "pjrt (default where its plugin is there), ref (in Go, slow)")
+}
+
+// check refuses what would only fail later; more are further flags that are needed.
+func (f *learning) check(c *cobra.Command, more ...string) error {
+	needed := []string{"data", "labels"}
+	if data.Labelled(f.task.Data) {
+		needed = []string{"data"}
+	}
+	if err := required(c, append(needed, more...)...); err != nil {
+		return err
+	}
+	if (f.task.Eval == "") != (f.task.EvalLabels == "") && !(f.task.EvalLabels == "" && data.Labelled(f.task.Eval)) {
+		return usagef("--eval and --eval-labels go together")
+	}
+	if !slices.Contains([]string{"", "pjrt", "ref"}, f.engine) {
+		return usagef("--engine %s: use pjrt or ref", f.engine)
+	}
+	return nil
+}
+
+// begin makes the task: model, settings and engine; end gives the engine back.
+func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Command, p *progress) (end func(),
+	err error) {
+	if f.task.Source, err = f.of(a, model); err != nil {
+		return nil, err
+	}
+	set := &f.task.Source.Settings
+	set.Method, set.Epochs, set.Batch = given(c.Flags(), "method", &f.method), given(c.Flags(), "epochs", &f.epochs),
+		given(c.Flags(), "batch", &f.batch)
+	set.LR = given(c.Flags(), "lr", &f.lr)
+	f.task.Progress = p.Report
+	var engine *pjrt.Engine
+	if f.engine == "pjrt" { // demanded: fail before anything is written
+		if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
+			return nil, err
+		}
+	}
+	f.task.Engine = func(ctx context.Context) (train.Engine, error) {
+		if a.inGo(f.engine) {
+			return slow.Engine(), nil
+		}
+		if engine == nil {
+			var err error
+			if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
+				return nil, err
+			}
+		}
+		p.Report("compiling", 0, 0)
+		return train.OnPJRT(engine), nil
+	}
+	return func() {
+		if engine != nil {
+			engine.Close()
+		}
+	}, nil
+}
+
+// inGo says that training runs without the plugin: it was asked to, or there is none.
+func (a *App) inGo(engine string) bool {
+	if engine != "" {
+		return engine == "ref"
+	}
+	if _, err := os.Stat(a.Env.Plugin); !errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	fmt.Fprintln(a.Err, "note: there is no PJRT plugin: training runs in Go, which is slow; scripts/setup fetches the "+
+		"plugin")
+	return true
+}
