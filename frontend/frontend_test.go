@@ -91,8 +91,10 @@ func load(t testing.TB, path string) *ir.Graph {
 	return g
 }
 
-// transformers are the files of examples that internal/driver compares with those of other forms.
-var transformers = []string{"../examples/bert-tiny-like/model.onnx", "../examples/tiny-bert/model.onnx",
+// transformers are the files of examples that internal/driver compares with those of other forms, and internal/cli the
+// one with operations of its own.
+var transformers = []string{"../examples/own-layers/net.onnx",
+	"../examples/bert-tiny-like/model.onnx", "../examples/tiny-bert/model.onnx",
 	"../examples/tiny-gpt2/model.onnx", "../examples/tiny-llama/model.onnx"}
 
 // TestExamples loads every model file of the examples and compares its float values with the stored outputs.

@@ -79,6 +79,10 @@ func Signature(module string, params []Param) ([]netlist.Port, error) {
 	if err != nil {
 		return nil, err
 	}
+	return h.signature(params)
+}
+
+func (h *Header) signature(params []Param) ([]netlist.Port, error) {
 	values, err := h.Values(params)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func (u *Unit) Turns() ([]int, error) {
 
 // scope is the header of the unit's module, and what its lines may name.
 func (u *Unit) scope() (*Header, map[string]int, error) {
-	h, err := Lookup(u.Module)
+	h, err := u.read()
 	if err != nil {
 		return nil, nil, err
 	}

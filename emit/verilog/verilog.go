@@ -187,7 +187,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		inst.out, inst.result = b.byNode[n.Args[0]].out, inst.in[0]
 		return nil
 	}
-	if unit.Body == nil {
+	if unit.Body == nil && unit.Own == nil {
 		if _, err := rtl.Lookup(unit.Module); err != nil {
 			return err
 		}
@@ -328,6 +328,8 @@ func (inst *instance) leaves() (modules []string) {
 		for _, part := range inst.unit.Body.Module.Instances() {
 			modules = append(modules, part.Module)
 		}
+	case inst.unit.Own != nil:
+		modules = append(modules, inst.unit.Own.Header.Deps...)
 	case inst.unit.Module != "":
 		modules = append(modules, inst.unit.Module)
 	}
@@ -348,9 +350,15 @@ func (b *builder) generated(o Options) ([]rtl.File, error) {
 		if ports, ok := known[module]; ok {
 			return ports, nil
 		}
+		if own := b.ownNamed(module); own != nil {
+			return own.Signature(params)
+		}
 		return rtl.Signature(module, params)
 	}
-	var files []rtl.File
+	files, err := b.own()
+	if err != nil {
+		return nil, err
+	}
 	add := func(m *netlist.Module, extension string) error {
 		known[m.Name] = m.Ports
 		files = append(files, rtl.File{Name: m.Name + extension, Data: m.Print()})
@@ -380,14 +388,4 @@ func (b *builder) generated(o Options) ([]rtl.File, error) {
 		return nil, err
 	}
 	return files, add(top, ".v")
-}
-
-// body is the module that the body of a unit becomes.
-func (b *builder) body(inst *instance, o Options) (*netlist.Module, error) {
-	facts, err := b.units.Facts(inst.node)
-	m := *inst.unit.Body.Module
-	m.Name = inst.module
-	m.Comment = comment(o, m.Name, sourceOf(inst.node),
-		fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II))
-	return &m, err
 }

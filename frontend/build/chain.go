@@ -5,6 +5,7 @@ package build
 import (
 	"slices"
 
+	"lathe/frontend/layers"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
@@ -118,4 +119,20 @@ func (c *chain) axis(axis, rank int) int {
 		axis += rank
 	}
 	return axis
+}
+
+// Emit and Const make a chain the maker of declared operations.
+func (c *chain) Emit(suffix string, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	n := c.do(suffix, o, attrs, args...)
+	return n, c.err
+}
+
+// Const is a constant.
+func (c *chain) Const(suffix string, data *ir.Blob, shape []int) (*ir.Node, error) {
+	return c.b.Const(c.at.Name+"."+suffix, data, shape)
+}
+
+// Declared writes a use of an operation that the user has declared, with the attributes that the model gives.
+func (b *Builder) Declared(at Place, o *layers.Op, given map[string]string, args []*ir.Node) ([]*ir.Node, error) {
+	return o.Make(b.chain(at), given, args)
 }

@@ -10,6 +10,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/coding"
+	"lathe/frontend/layers"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -130,6 +131,7 @@ func (im *importer) failed() error {
 	if len(front) > 0 && len(front) < source.MaxErrors {
 		hint += "; to end the model in front of them: --outputs " + strings.Join(front, ",")
 	}
+	hint += "; " + layers.Hint
 	return im.Err(im.base, func(op string) string { return source.Near(op, opNames()) }, hint)
 }
 
@@ -285,12 +287,13 @@ func (im *importer) tooMany(fr *frame) bool {
 }
 
 func (c *call) convert() {
+	own := c.opts.Layers.ONNX(qualified(c.n))
 	f := c.model.find(c.n)
-	if f == nil && c.refused(qualified(c.n)) {
+	if own == nil && f == nil && c.refused(qualified(c.n)) {
 		return
 	}
 	var spec *opSpec
-	if f == nil {
+	if f == nil && own == nil {
 		if spec = c.spec(c.n); spec == nil {
 			return
 		}
@@ -307,7 +310,11 @@ func (c *call) convert() {
 		c.in = append(c.in, v)
 	}
 	c.bindAttrs()
-	if f != nil {
+	switch {
+	case own != nil:
+		c.declared(own)
+		return
+	case f != nil:
 		c.inline(f)
 		return
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/edsrzf/mmap-go"
 
+	"lathe/frontend/layers"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 )
@@ -30,6 +31,8 @@ type Options struct {
 	Outputs []string
 	// Bind are arrays that stand for inputs of the model, which so become constants; nil for none.
 	Bind *npz.File
+	// Layers are the operations that the user declares; nil: none.
+	Layers *layers.File
 	// Transformer is what a Hugging Face folder leaves open.
 	Transformer Transformer
 }

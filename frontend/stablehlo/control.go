@@ -3,6 +3,7 @@
 package stablehlo
 
 import (
+	"lathe/frontend/layers"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/internal/diag"
 )
@@ -69,5 +70,10 @@ func convertCustom(c *call) {
 			return
 		}
 	}
-	c.fail(diag.UnsupportedOps, "the function %q of another program is not supported", name)
+	if o := c.opts.Layers.StableHLO(name); o != nil {
+		c.declared(o)
+		return
+	}
+	c.wrap(c.Errorf(diag.UnsupportedOps, c.in.Op.At, "%s: the function %q of another program is not supported",
+		c.in.Op.Name, name).WithHint("%s", layers.Hint))
 }

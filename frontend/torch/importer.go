@@ -9,6 +9,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/coding"
+	"lathe/frontend/layers"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -234,7 +235,7 @@ func (im *importer) failed() error {
 			return ""
 		}
 		return diag.Nearest(base, targets())
-	}, "")
+	}, layers.Hint)
 }
 
 // report keeps an error for failed.
@@ -292,6 +293,8 @@ func (im *importer) convert(n *node) {
 	}
 	if n.target == wrapped {
 		c.inline()
+	} else if o := im.opts.Layers.Torch(strings.TrimPrefix(n.target, "torch.ops.")); o != nil {
+		c.declared(o)
 	} else if r := im.find(c); r != nil {
 		c.args = strings.Fields(r.args)
 		if c.check(); c.err == nil && !c.readsBad() {

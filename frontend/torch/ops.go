@@ -17,13 +17,13 @@ import (
 
 // tables lists the operations, by what they do.
 func tables() [][]row {
-	return [][]row{layers(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
+	return [][]row{weighted(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
 		images(), orders(), recurrences(), quantizations(),
 		writes()}
 }
 
-// layers lists the operations with weights, the norms and the pools.
-func layers() []row {
+// weighted lists the operations with weights, the norms and the pools.
+func weighted() []row {
 	return []row{
 		{"linear.default", "input weight bias", convertLinear},
 		{"addmm.default", "self mat1 mat2 beta alpha", convertAddmm},

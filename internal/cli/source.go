@@ -42,6 +42,8 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	s.shape.add(c)
 	c.Flags().StringVar(&s.source.Bind, "bind", "",
 		"arrays (.npz) that replace inputs of the model, such as weights: by name, number or order")
+	c.Flags().StringVar(&s.source.Ops, "ops", "",
+		"file that declares operations of the model that Lathe does not know (TOML, docs/own-layers.md)")
 	c.Flags().StringSliceVar(&s.source.Outputs, "outputs", nil,
 		"end the model at these values: nodes of lathe inspect, or tensors of the file")
 	c.Flags().IntVar(&s.source.Unroll, "unroll", 0, "unroll loops of up to this many rounds (StableHLO)")

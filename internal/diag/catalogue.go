@@ -92,6 +92,13 @@ var models = []Entry{
 		"$ lathe inspect pool-indices.onnx"},
 	{RecursiveFunction, "A function of the model calls itself.",
 		"$ lathe inspect recursive.onnx"},
+	{OpsFile, "The file of --ops declares an operation wrongly.",
+		"$ lathe inspect model.onnx --ops own.toml\n-- own.toml --\n[[op]]\nonnx = \"com.example::Gain\"\n" +
+			"formula = \"x * gain\""},
+	{OpsUse, "The model uses an operation of --ops in a way that its declaration does not take.",
+		"$ lathe inspect call.mlir --ops own.toml\n-- own.toml --\n[[op]]\nstablehlo = \"gain\"\nformula = \"x * 2\"\n" +
+			"-- call.mlir --\nfunc.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.custom_call " +
+			"@gain(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}"},
 }
 
 var formats = []Entry{

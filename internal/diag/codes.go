@@ -44,6 +44,8 @@ const (
 	NoOutputs            Code = "L0227"
 	SecondResult         Code = "L0228"
 	RecursiveFunction    Code = "L0229"
+	OpsFile              Code = "L0230"
+	OpsUse               Code = "L0231"
 	QuantType            Code = "L0250"
 	QuantForm            Code = "L0251"
 	QuantScale           Code = "L0252"

@@ -50,6 +50,8 @@ func slowTable(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
 		return integer(0), true
 	case curve.Formula:
 		return slowFormula(n.Attrs.(*curve.FormulaAttrs).Text, x), true
+	case curve.Polyline:
+		return slowPolyline(n.Attrs.(*curve.PolylineAttrs), x), true
 	case curve.Reciprocal:
 		c := real32(n.Attrs.(*curve.ReciprocalAttrs).Numerator)
 		if x.Sign() == 0 {

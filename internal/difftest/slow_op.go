@@ -11,6 +11,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -68,6 +69,9 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			return slowLogSoftmax(axis, x), nil
 		}
 		return slowLogRows(n, x, axis), nil
+	}
+	if a, ok := n.Attrs.(*custom.ModuleAttrs); ok {
+		return slowModule(n, a, args)
 	}
 	if n.Op.Traits.FloatOnly {
 		return slowFloats(n, args)

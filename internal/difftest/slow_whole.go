@@ -7,9 +7,12 @@ import (
 	"math/big"
 	"slices"
 
+	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/whole"
 )
 
@@ -270,4 +273,38 @@ func slowLine(n *ir.Node, x value) []*big.Rat {
 		}
 		return nil
 	})
+}
+
+// slowPolyline is, between two points, the mean of their values, weighed by how near they are; beyond them the nearest.
+func slowPolyline(a *curve.PolylineAttrs, x *big.Rat) *big.Rat {
+	for i := range a.X {
+		right, value := real32(a.X[i]), real32(a.Y[i])
+		switch {
+		case x.Cmp(right) > 0:
+			continue
+		case i == 0:
+			return value
+		}
+		left := real32(a.X[i-1])
+		all := minus(right, left)
+		return plus(product(real32(a.Y[i-1]), ratio(minus(right, x), all)), product(value, ratio(minus(x, left), all)))
+	}
+	return real32(a.Y[len(a.Y)-1])
+}
+
+// slowModule is what the graph of a module computes.
+func slowModule(n *ir.Node, a *custom.ModuleAttrs, args []value) ([]*big.Rat, error) {
+	g := a.Exact
+	if n.Type.IsFloat() {
+		g = a.Float
+	}
+	var s ref.Sample
+	for i, in := range g.In {
+		s = append(s, encodeAll(in.Type, args[i].x))
+	}
+	out, err := Slow(g, s)
+	if err != nil {
+		return nil, err
+	}
+	return decode(n.Type, out[0]), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/verilog"
+	"lathe/frontend/layers"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
@@ -65,6 +66,8 @@ type Source struct {
 	Note   func(string)
 	// Bind is the path of arrays that stand for inputs of the model, which so become constants, or empty.
 	Bind string
+	// Ops is the path of the operations that the user declares, or empty.
+	Ops string
 	// Outputs are the names of the values at which the model ends; nil for the outputs that it has.
 	Outputs []string
 	// Warn, if not nil, hears what a user should know of the import before trusting the results.
@@ -88,6 +91,11 @@ func (s Source) Import() (*ir.Graph, error) {
 		Outputs: s.Outputs}
 	if s.Bind != "" {
 		if opts.Bind, err = npz.Read(s.Bind); err != nil {
+			return nil, err
+		}
+	}
+	if s.Ops != "" {
+		if opts.Layers, err = layers.Read(s.Ops); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
@@ -36,7 +37,7 @@ var All = [...]*ir.Op{
 	curve.Exp, curve.Log, curve.Sqrt, curve.Reciprocal, curve.Pow, curve.Erf, curve.Gelu, curve.GeluTanh, curve.Silu,
 	curve.Mish, curve.Softplus, curve.Softsign, curve.Elu, curve.Selu, curve.Celu,
 	curve.HardSigmoid, curve.HardSwish, curve.ThresholdedRelu, curve.Abs, curve.Sign, curve.Floor, curve.Ceil, curve.Round,
-	curve.Trunc, curve.Formula,
+	curve.Trunc, curve.Formula, curve.Polyline,
 	window.MaxPool, window.AvgPool, window.GlobalAvgPool, reduce.Sum, reduce.Mean, reduce.Max, reduce.Min,
 	pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max,
 	move.Reshape, move.Transpose, move.Identity, pointwise.Cast,
@@ -49,6 +50,7 @@ var All = [...]*ir.Op{
 	whole.TopKValues, whole.TopKIndices,
 	curve.Sin, curve.Cos, curve.Tan, curve.Asin, curve.Acos, curve.Atan, curve.Sinh, curve.Cosh, curve.Asinh,
 	curve.Acosh, curve.Atanh,
+	custom.Module,
 	curve.Threshold, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork, stream.Mark,
 	ring.Enter, ring.Again, ring.Leave, ring.Replay,
 }

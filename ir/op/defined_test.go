@@ -8,6 +8,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -17,7 +18,8 @@ import (
 
 // defined are the meanings of operations that are evaluated as what they expand to.
 var defined = map[*ir.Op]func(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error){
-	norm.GroupNorm: groupNormDefined, sum.LinearEach: sumEachDefined, sum.ConvEach: sumEachDefined,
+	norm.GroupNorm: groupNormDefined, custom.Module: moduleDefined,
+	sum.LinearEach: sumEachDefined, sum.ConvEach: sumEachDefined,
 }
 
 // sumEachDefined gives each channel, the last axis, a format of its own.
@@ -67,4 +69,13 @@ func groupNormDefined(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
 		}
 	}
 	return out, nil
+}
+
+// moduleDefined is the relu that random graphs take for a module.
+func moduleDefined(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
+	y := ir.NewTensor(n.Type)
+	for i, v := range args[0].Floats {
+		y.Floats[i] = max(v, 0)
+	}
+	return y, nil
 }

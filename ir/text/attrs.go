@@ -57,6 +57,9 @@ func value(v reflect.Value) string {
 	if s, ok := v.Interface().(ir.Style); ok {
 		return s.String()
 	}
+	if g, ok := v.Interface().(*ir.Graph); ok {
+		return strconv.Quote(Print(g))
+	}
 	switch v.Kind() {
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool())
@@ -110,6 +113,9 @@ func (p *parser) set(v reflect.Value) error {
 	at := p.lex.peek()
 	if v.Kind() == reflect.Slice {
 		return p.setSlice(v)
+	}
+	if v.Type() == reflect.TypeFor[*ir.Graph]() {
+		return p.setGraph(v)
 	}
 	if v.Kind() == reflect.String {
 		t, err := p.lex.expect(tokString, "a text in quotes")
@@ -193,4 +199,21 @@ func Attrs(n *ir.Node) (list [][2]string) {
 		list = append(list, [2]string{f.name, value(f.val)})
 	}
 	return list
+}
+
+// setGraph reads a graph that is an attribute: its text in quotes.
+func (p *parser) setGraph(v reflect.Value) error {
+	t, err := p.lex.expect(tokString, "a graph in quotes")
+	if err != nil {
+		return err
+	}
+	g, err := Parse(p.lex.name, t.text, p.data)
+	if err == nil {
+		err = g.Check()
+	}
+	if err != nil {
+		return p.lex.fail(t, diag.GraphValue, "the graph in quotes: %s", diag.Message(err))
+	}
+	v.Set(reflect.ValueOf(g))
+	return nil
 }

@@ -130,12 +130,30 @@ func fill(r *rand.Rand, v reflect.Value) {
 		case reflect.String:
 			f.val.SetString(randomName(r))
 		case reflect.Slice:
-			switch list := []int{r.IntN(9), -r.IntN(9)}; r.IntN(3) {
-			case 0:
-				f.val.Set(reflect.ValueOf(list))
-			case 1:
-				f.val.Set(reflect.ValueOf(list[:0]))
+			if size := r.IntN(3); size != 1 {
+				f.val.Set(reflect.MakeSlice(f.val.Type(), size, size))
 			}
+			for i := range f.val.Len() {
+				switch e := f.val.Index(i); e.Kind() {
+				case reflect.String:
+					e.SetString(randomName(r))
+				case reflect.Float32:
+					e.SetFloat(float64(float32(r.NormFloat64())))
+				default:
+					e.SetInt(int64(r.IntN(18) - 9))
+				}
+			}
+		case reflect.Pointer:
+			if f.val.Type() != reflect.TypeFor[*ir.Graph]() {
+				continue
+			}
+			g, err := Parse("inner", "lathe 1\ngraph %g quantized(%\"x y\") {\n  %\"x y\" = input : 1x2 fixed(8,4)\n"+
+				"  %c = const {data = i8 [1, -2]} : 2 fixed(8,3)\n  %y = add(%\"x y\", %c) : 1x2 fixed(9,4) @ \"at \\\"y\\\"\"\n"+
+				"  return y = %y\n}\n", nil)
+			if err != nil {
+				panic(err)
+			}
+			f.val.Set(reflect.ValueOf(g))
 		}
 	}
 }

@@ -42,6 +42,12 @@ func parseFormula(text string) (*term, error) {
 	return t, nil
 }
 
+// CheckFormula says what is wrong with the text of a formula.
+func CheckFormula(text string) error {
+	_, err := parseFormula(text)
+	return err
+}
+
 type formulaReader struct {
 	named bool // x was found
 }

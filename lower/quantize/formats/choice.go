@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
 	"lathe/lower/plan"
@@ -121,5 +122,30 @@ func (q *quantizer) argumentsAs(n *ir.Node, c plan.Choice) {
 	if c.Pattern.Incomplete() && same && first != nil && !q.own.Quantized {
 		q.loose = was
 		q.decided.Chosen = append(q.decided.Chosen, Slot{n.Name, n.Op.Name, "data_in", first.Type.Format.String(), c.From})
+	}
+}
+
+// wantPorts gives the formats of the ports of a unit that takes no others to the nodes that compute what it reads,
+// where those have no other reader and no rule of their own: then nothing is rounded twice.
+func (q *quantizer) wantPorts() {
+	for _, n := range q.g.Nodes {
+		ports, _, _ := custom.Ports(n)
+		for i, f := range ports {
+			from := q.computes(n.Args[i], 1)
+			if from != nil && !q.g.IsOutput(n.Args[i]) && q.wanted[from] == nil {
+				q.wanted[from] = &plan.Choice{Pattern: format.PatternOf(f), From: "the ports of " + n.Name}
+			}
+		}
+	}
+}
+
+// intoPorts casts the arguments of n to the formats of its ports, where it takes no others.
+func (q *quantizer) intoPorts(n *ir.Node) {
+	ports, _, _ := custom.Ports(n)
+	for i, f := range ports {
+		if a := n.Args[i]; !a.IsConst() {
+			c := plan.Choice{Pattern: format.PatternOf(f), From: "the ports of " + n.Name}
+			n.Args[i] = q.cast(a, c, n, q.values[a])
+		}
 	}
 }

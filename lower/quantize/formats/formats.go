@@ -85,6 +85,7 @@ func Choose(g *ir.Graph, from *From, report *pass.Report) (*Decisions, error) {
 	q.checkRules()
 	q.wantOutputs()
 	q.wantJoined()
+	q.wantPorts()
 	for _, n := range slices.Clone(g.Nodes) {
 		if !n.IsConst() {
 			q.node(n)

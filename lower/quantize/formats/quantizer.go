@@ -6,6 +6,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sequence"
@@ -139,9 +140,11 @@ func (q *quantizer) node(n *ir.Node) {
 	if own.Encodes(n) && !q.quant(n) {
 		return
 	}
+	q.intoPorts(n)
 	was := q.decode(n)
 	q.narrowed(n)
 	explicit := q.rule(n, dataOut)
+	_, port, ported := custom.Ports(n)
 	if c, ok := q.tied(n); ok && explicit == nil && n == q.ties.entry {
 		explicit = &c
 	}
@@ -152,18 +155,16 @@ func (q *quantizer) node(n *ir.Node) {
 		q.pin(n, "data_out", c)
 		return
 	case n.Op.Traits.KeepsCodes:
-		n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
-		q.ruled[n] = q.ruled[n.Args[0]] || explicit != nil
-		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name+", which "+n.Op.Name+" keeps")
-		switch {
-		case explicit != nil:
-			q.castBehind(n, *explicit)
-		case was != nil:
-			q.encodeBehind(n, plan.Choice{Pattern: format.PatternOf(was), From: "the format of its argument"})
-		}
+		q.kept(n, explicit, was)
 	case n.Op.Traits.Positions != nil && explicit == nil:
 		n.Type.Format = format.Fixed{W: float.PositionBits(n.Op.Traits.Positions(n))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
+	case ported:
+		n.Type.Format, n.Type.Scales = port, nil
+		q.explain(n, "data_out", n.Type, "the ports of "+n.Name)
+		if explicit != nil {
+			q.castBehind(n, *explicit)
+		}
 	case own.Channels(n):
 		q.channels(n, explicit)
 	case n.Op.Traits.Joins:
@@ -189,6 +190,19 @@ func (q *quantizer) node(n *ir.Node) {
 		if risk, ok := dot.FactorRisk(n); ok {
 			q.decided.Slots = append(q.decided.Slots, Slot{n.Name, n.Op.Name, "factor", risk.Factors, risk.String()})
 		}
+	}
+}
+
+// kept decides the result of n, which keeps codes; was is the format that its argument had before it was decoded.
+func (q *quantizer) kept(n *ir.Node, explicit *plan.Choice, was format.Format) {
+	n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
+	q.ruled[n] = q.ruled[n.Args[0]] || explicit != nil
+	q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name+", which "+n.Op.Name+" keeps")
+	switch {
+	case explicit != nil:
+		q.castBehind(n, *explicit)
+	case was != nil:
+		q.encodeBehind(n, plan.Choice{Pattern: format.PatternOf(was), From: "the format of its argument"})
 	}
 }
 
