@@ -109,6 +109,9 @@ type Products struct {
 	Factors string
 	// Shifted says that weights whose channels have steps of their own are stored in the finest of these.
 	Shifted bool
+	// Keep of each Of neighbours in a row of weights are stored, with their places: the others are 0 and meet no
+	// multiplier. 0: all are stored.
+	Keep, Of int
 }
 
 // Ring is the place of a node among units that layers share.

@@ -5,6 +5,7 @@ package op_test
 import (
 	"fmt"
 	"math/big"
+	mathbits "math/bits"
 	"math/rand/v2"
 
 	"lathe/rtl"
@@ -23,6 +24,7 @@ type matrix struct {
 	mW           int // 0: no factors
 	cast         num.Cast
 	zero         int64
+	keep, of     int       // weights that are kept of so many neighbours, 0: all
 	weights      [][]int64 // [out][in]
 	bias         []int64
 	psh          []int
@@ -95,6 +97,13 @@ func (m *matrix) fill(r *rand.Rand) {
 		m.psh = append(m.psh, 0)
 		if m.pshW > 0 {
 			m.psh[o] = []int{1<<m.pshW - 1, r.IntN(1 << m.pshW)}[min(o, 1)]
+		}
+	}
+	for _, row := range m.weights {
+		for from := 0; m.of > 1 && from < m.in; from += m.of {
+			for _, at := range r.Perm(m.of)[m.keep:] {
+				row[from+at] = 0
+			}
 		}
 	}
 	m.measure()
@@ -217,9 +226,41 @@ func (m *matrix) konst(o int) *big.Int {
 	return k
 }
 
+// fieldW is the bits of a weight in the image, with its place.
+func (m *matrix) fieldW() int { return m.wW + mathbits.Len(uint(max(m.of-1, 0))) }
+
+// sparse are the parameters of weights that are kept.
+func (m *matrix) sparse() []rtl.Param {
+	if m.of < 2 {
+		return nil
+	}
+	return []rtl.Param{rtltest.P("KEEP", m.keep), rtltest.P("OF", m.of)}
+}
+
+// kept are the fields {place, weight} of row o for lanes elements of x from sf on: those that are not 0 first, then
+// zeros at any place.
+func (m *matrix) kept(o, sf, lanes int) (fields []int64) {
+	if m.of < 2 {
+		return m.weights[o][sf : sf+lanes]
+	}
+	for from := sf; from < sf+lanes; from += m.of {
+		var list []int64
+		for at, w := range m.weights[o][from : from+m.of] {
+			if w != 0 {
+				list = append(list, int64(at)<<m.wW|w&(1<<m.wW-1))
+			}
+		}
+		for len(list) < m.keep {
+			list = append(list, int64(len(list)%m.of)<<m.wW)
+		}
+		fields = append(fields, list...)
+	}
+	return fields
+}
+
 // images are the two memories of a folded unit.
 func (m *matrix) images(inLanes, outLanes int) []rtl.Image {
-	weights := rtl.Image{Param: "WEIGHTS", Width: inLanes * outLanes * m.wW}
+	weights := rtl.Image{Param: "WEIGHTS", Width: len(m.kept(0, 0, inLanes)) * outLanes * m.fieldW()}
 	consts := rtl.Image{Param: "CONSTS", Width: outLanes * m.konstW()}
 	for nf := 0; nf < m.out; nf += outLanes {
 		var fields []*big.Int
@@ -230,9 +271,9 @@ func (m *matrix) images(inLanes, outLanes int) []rtl.Image {
 		for sf := 0; sf < m.in; sf += inLanes {
 			var lanes []int64
 			for p := range outLanes {
-				lanes = append(lanes, m.weights[nf+p][sf:sf+inLanes]...)
+				lanes = append(lanes, m.kept(nf+p, sf, inLanes)...)
 			}
-			weights.Words = append(weights.Words, word(m.wW, lanes))
+			weights.Words = append(weights.Words, word(m.fieldW(), lanes))
 		}
 	}
 	return []rtl.Image{weights, consts}

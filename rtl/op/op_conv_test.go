@@ -22,7 +22,7 @@ func convBench(g geometry, m *matrix, stream, inLanes, outLanes int, more ...rtl
 func groupBench(g geometry, m *matrix, groups, stream, inLanes, outLanes int, more ...rtl.Param) rtltest.Bench {
 	p := rtltest.P
 	params := append(g.params(p("STREAM_LANES", stream), p("IN_LANES", inLanes), p("OC", m.out),
-		p("OUT_LANES", outLanes), p("GROUPS", groups)), m.numeric()...)
+		p("OUT_LANES", outLanes), p("GROUPS", groups)), append(m.numeric(), m.sparse()...)...)
 	least, most := bounds(m.inW, m.inSigned)
 	return rtltest.Bench{
 		Module: "op_conv", Params: append(params, more...), Images: m.images(inLanes, outLanes),
@@ -87,6 +87,18 @@ func TestConvUsual(t *testing.T) {
 	}) {
 		m := convMatrix(c.g, c.oc, uint64(i))
 		rtltest.Run(t, convBench(c.g, m, c.stream, c.in, c.outLanes))
+	}
+}
+
+// TestConvKept has weights for two of four neighbouring channels.
+func TestConvKept(t *testing.T) {
+	t.Parallel()
+	g := geometry{H: 5, W: 4, C: 4, KH: 3, KW: 2, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
+	for i, lanes := range [][3]int{{2, 4, 2}, {4, 12, 4}} {
+		m := &matrix{in: g.KH * g.KW * g.C, out: 4, inW: 6, wW: 5, biasW: 12, pshW: i, keep: 2, of: 4,
+			cast: num.Cast{Shift: 5, Width: 8, Signed: true}}
+		m.fill(rand.New(rand.NewPCG(13, uint64(i))))
+		rtltest.Run(t, convBench(g, m, lanes[0], lanes[1], lanes[2]))
 	}
 }
 

@@ -13,6 +13,8 @@
 //               W_W                  bits of a weight, two's complement
 //               IN_E, IN_NAN, W_E    x and weights may be codes of floats, whose field has so many bits: see
 //                                    num_mul_float; -1: signs, bits that are 1 for +1; 0: integers
+//               KEEP, OF             of each OF neighbours of x, a row has weights for KEEP: others meet nothing, and
+//                                    are not in the image. 1 of 1: for all; OF divides IN_LANES
 //               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
 //               BIAS_W               bits of a bias, two's complement
 //               PSH_W                bits of psh[o], 0: no left shifts
@@ -21,14 +23,14 @@
 //               ZERO                 zero point of the output
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               WEIGHTS, WEIGHTS_SUM image: word nf * SF + sf, w[nf * OUT_LANES + p][sf * IN_LANES + s] at
-//                                    bit (p * IN_LANES + s) * W_W
+//                                    bit (p * IN_LANES + s) * W_W; with OF > 1 see op_linear_meet
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
 //               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
 //                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
 //                                    and num_mul_four; "chain": products and sums in DSP48E2, integers, see
-//                                    num_chain, for which TREE_PIPE means nothing
+//                                    num_chain, for which TREE_PIPE means nothing. "pack" needs OF = 1
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -70,7 +72,9 @@ module op_linear #(
     parameter integer TREE_PIPE   = 1,
     parameter integer GROUPS      = 1,
     parameter integer SETS        = 1,
-    parameter integer SWEEPS      = 1
+    parameter integer SWEEPS      = 1,
+    parameter integer KEEP        = 1,
+    parameter integer OF          = 1
 ) (
     input  wire                       clk,
     input  wire                       rst,
@@ -85,14 +89,15 @@ module op_linear #(
   localparam integer AW = WORDS > 1 ? $clog2(WORDS) : 1;
   wire en, step;
   wire [AW-1:0] addr;
-  wire [OUT_LANES*IN_LANES*W_W-1:0] w;
+  localparam integer WIDTH = OUT_LANES * (IN_LANES / OF * KEEP) * (W_W + $clog2(OF));
+  wire [WIDTH-1:0] w;
 
   op_linear_fed #(
       .IN(IN), .OUT(OUT), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E),
       .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W),
       .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
       .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
-      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS), .SETS(SETS), .SWEEPS(SWEEPS)
+      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
@@ -100,7 +105,7 @@ module op_linear #(
   );
 
   mem_sets #(
-      .WIDTH(OUT_LANES * IN_LANES * W_W), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS),
+      .WIDTH(WIDTH), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS),
       .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
   ) u_weights (
       .clk(clk), .rst(rst), .en(en), .step(step), .addr(addr), .data(w)

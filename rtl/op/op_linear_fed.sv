@@ -18,23 +18,14 @@
 //               BIAS_W, PSH_W        bits of a bias, two's complement; of psh[o], 0: no left shifts
 //               M_W, ZERO            bits of m[o], unsigned, 0: no factors; zero point of the output
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
-//               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
-//                                    p * (M_W + PSH_W + BIAS_W)
-//               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
-//                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
-//                                    and num_mul_four; "chain": products and sums in DSP48E2, integers, see
-//                                    num_chain, for which TREE_PIPE means nothing
-//               TREE_PIPE            adder levels between registers, 1 or 2
-//               GROUPS               vectors that take turns; the images hold one after the other
-//               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
-//                                    vectors of each come before those of the next one: see mem_sets
-//               SF NF ROWS AW        derived, not to be set
+//               CONSTS, CONSTS_SUM, MULT, TREE_PIPE, GROUPS, SETS, SWEEPS, KEEP, OF   see op_linear
+//               SF NF ROWS AW KEPT WORD   derived, not to be set
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
-//   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
-//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (IN_E == 0 && W_E == 0 && IN_W + W_W > 8 &&
-//       (MULT == "auto" || MULT == "dsp") ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 :
-//       clog2(IN_LANES)) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
+//   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W; with OF > 1 see op_linear_meet.
+//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (OF > 1 || IN_E == 0 && W_E == 0 && IN_W +
+//       W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(KEPT) +
+//       1) / 2 : clog2(KEPT)) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
@@ -44,7 +35,7 @@
 //   lut4: FRONT + (NF > 1 ? XW + 2 : 0) + FEW * (4 * CELLS + (PAGES > 1) * (XW * (2 * PAGES - 1) / 3 + PAGES))
 //   ff: FRONT + TAIL + 2 + 2 * XW + (NF > 1 ? XW + 1 : 0) + (STORE && SF > 32 ? XW : 0) - (IN_BLOCK ? XW : 0)
 //   bram: (LUT_IN == 4 ? STORE && FEW == 0 : IN_BLOCK) ? BLOCKS : 0
-//   parts: u_walk + u_flags + u_nf + u_consts + u_hold + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES /
+//   parts: u_walk + u_flags + u_nf + u_consts + u_meet + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES /
 //       SHARE * u_shared : OUT_LANES * u_lane) + u_skid
 `default_nettype none
 module op_linear_fed #(
@@ -76,10 +67,14 @@ module op_linear_fed #(
     parameter integer GROUPS      = 1,
     parameter integer SETS        = 1,
     parameter integer SWEEPS      = 1,
+    parameter integer KEEP        = 1,
+    parameter integer OF          = 1,
     parameter integer SF          = IN / IN_LANES,
     parameter integer NF          = OUT / OUT_LANES,
     parameter integer ROWS        = NF * GROUPS,
-    parameter integer AW          = SF * ROWS > 1 ? $clog2(SF * ROWS) : 1
+    parameter integer AW          = SF * ROWS > 1 ? $clog2(SF * ROWS) : 1,
+    parameter integer KEPT        = IN_LANES / OF * KEEP,
+    parameter integer WORD        = OUT_LANES * KEPT * (W_W + $clog2(OF))
 ) (
     input  wire                              clk,
     input  wire                              rst,
@@ -90,7 +85,7 @@ module op_linear_fed #(
     output wire                              w_step,
     output wire [                    AW-1:0] w_addr,
     input  wire                              w_ready,
-    input  wire [OUT_LANES*IN_LANES*W_W-1:0] w_data,
+    input  wire [                  WORD-1:0] w_data,
     output wire [       OUT_LANES*OUT_W-1:0] out_data,
     output wire                              out_valid,
     input  wire                              out_ready
@@ -100,16 +95,18 @@ module op_linear_fed #(
   localparam integer XW = IN_LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer SHARE = IN_W + W_W < 9 ? 4 : 2;  // lanes to a DSP where MULT is pack
-  localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
+  localparam integer OWN = OF > 1 ? 1 : 0;  // each lane has data of its own, behind a register
+  localparam integer TREE = ($clog2(KEPT) + TREE_PIPE - 1) / TREE_PIPE;
   /* verilator lint_off WIDTH */  // strings of different lengths are compared
   localparam integer CHAIN = MULT == "chain" ? 1 : 0;
   // A register more where multipliers take it in: the wire from a memory in LUTs to them is long.
-  localparam integer HOLD = IN_E == 0 && W_E == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0;
+  localparam integer HOLD = OWN != 0 || IN_E == 0 && W_E == 0 && IN_W + W_W > 8 &&
+      (MULT == "auto" || MULT == "dsp") ? 1 : 0;
   /* verilator lint_on WIDTH */
   // Memory 2, operands HOLD, product 1 or 2, tree: stages before the sum over the beats. Of cascades see num_chain.
-  localparam integer FRONT = CHAIN != 0 ? (IN_LANES > 4 ? 5 : IN_LANES > 1 ? 4 : 3) :
+  localparam integer FRONT = CHAIN != 0 ? (KEPT > 4 ? 5 : KEPT > 1 ? 4 : 3) + OWN :
       3 + HOLD + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
-  localparam integer REST = CHAIN != 0 ? $clog2((IN_LANES + 7) / 8) / 2 : 0;  // sum of cascades after it
+  localparam integer REST = CHAIN != 0 ? $clog2((KEPT + 7) / 8) / 2 : 0;  // sum of cascades after it
   localparam integer WAIT = PSH_W > 0 ? FRONT - 1 + REST : FRONT - 2;  // until the constants are read
   localparam integer TAIL = REST + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // then shift and bias; cast
 
@@ -139,7 +136,7 @@ module op_linear_fed #(
   wire unused_sf = &{1'b0, sf, after};  // a vector of one beat, or one that is used once, has no store
 
   // Stages 1 and 2: the beat, beside the weight memory's two registers.
-  logic [XW-1:0] x_new, x, x_to;
+  logic [XW-1:0] x_new, x;
   always_ff @(posedge clk) if (en) x_new <= in_data;
   generate
     if (NF == 1) begin : g_straight
@@ -202,38 +199,41 @@ module op_linear_fed #(
       .clk(clk), .rst(rst), .en(en), .step(read_k && last_k), .addr(row_k), .data(konst)
   );
 
-  wire [OUT_LANES*IN_LANES*W_W-1:0] w_to;
-  num_delay #(.WIDTH(XW + OUT_LANES * IN_LANES * W_W), .DEPTH(HOLD)) u_hold (
-      .clk(clk), .en(en), .in({x, w_data}), .out({x_to, w_to})
+  wire [(OWN != 0 ? OUT_LANES : 1)*KEPT*IN_W-1:0] x_to;
+  wire [OUT_LANES*KEPT*W_W-1:0] w_to;
+  op_linear_meet #(
+      .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .W_W(W_W), .KEEP(KEEP), .OF(OF), .HOLD(HOLD)
+  ) u_meet (
+      .clk(clk), .en(en), .x(x), .w(w_data), .x_out(x_to), .w_out(w_to)
   );
   wire [OUT_LANES*OUT_W-1:0] y;
   generate
     /* verilator lint_off WIDTH */  // strings of different lengths are compared
     if (MULT == "pack") begin : g_pack
       /* verilator lint_on WIDTH */
-      if (OUT_LANES % SHARE != 0 || IN_E != 0 || W_E != 0) begin : g_bad_pack
-        SHARE_must_divide_OUT_LANES_and_operands_be_integers_where_MULT_is_pack u_bad ();
+      if (OUT_LANES % SHARE != 0 || IN_E != 0 || W_E != 0 || OWN != 0) begin : g_bad_pack
+        SHARE_must_divide_OUT_LANES_and_operands_be_shared_integers_where_MULT_is_pack u_bad ();
       end
       for (genvar p = 0; p < OUT_LANES / SHARE; p++) begin : g_shared
         op_linear_shared #(
-            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
+            .IN_LANES(KEPT), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
             .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
             .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
         ) u_shared (
-            .clk(clk), .en(en), .x(x_to), .w(w_to[p*SHARE*IN_LANES*W_W+:SHARE*IN_LANES*W_W]), .first(sum_first),
+            .clk(clk), .en(en), .x(x_to), .w(w_to[p*SHARE*KEPT*W_W+:SHARE*KEPT*W_W]), .first(sum_first),
             .valid(sum_valid), .konst(konst[p*SHARE*KW+:SHARE*KW]), .y(y[p*SHARE*OUT_W+:SHARE*OUT_W])
         );
       end
     end else begin : g_lanes
       for (genvar p = 0; p < OUT_LANES; p++) begin : g_lane
         op_linear_lane #(
-            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W),
+            .IN_LANES(KEPT), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W),
             .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO),
             .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .MULT(MULT), .TREE_PIPE(TREE_PIPE),
             .ONE_BEAT(SF == 1 ? 1 : 0)
         ) u_lane (
-            .clk(clk), .en(en), .x(x_to), .w(w_to[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
-            .konst(konst[p*KW+:KW]), .y(y[p*OUT_W+:OUT_W])
+            .clk(clk), .en(en), .x(x_to[p*OWN*KEPT*IN_W+:KEPT*IN_W]), .w(w_to[p*KEPT*W_W+:KEPT*W_W]),
+            .first(sum_first), .valid(sum_valid), .konst(konst[p*KW+:KW]), .y(y[p*OUT_W+:OUT_W])
         );
       end
     end

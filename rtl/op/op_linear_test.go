@@ -19,6 +19,7 @@ func linearBench(m *matrix, inLanes, outLanes int, more ...rtl.Param) rtltest.Be
 	p := rtltest.P
 	params := append([]rtl.Param{p("IN", m.in), p("OUT", m.out), p("IN_LANES", inLanes), p("OUT_LANES", outLanes)},
 		m.numeric()...)
+	params = append(params, m.sparse()...)
 	return rtltest.Bench{
 		Module: "op_linear", Params: append(params, more...), Images: m.images(inLanes, outLanes),
 		In:    []rtltest.Port{{Name: "in", Lanes: inLanes, Signed: m.inSigned, Beats: m.in / inLanes}},
@@ -90,6 +91,34 @@ func TestLinear(t *testing.T) {
 		m := c.m
 		m.cast.Round, m.cast.Over = i%9, i%3
 		m.fill(rand.New(rand.NewPCG(7, uint64(i))))
+		rtltest.Run(t, linearBench(&m, c.inLanes, c.outLan, c.more...))
+	}
+}
+
+// TestLinearKept has weights for a few of so many neighbours: with and without a register in front of multipliers, in
+// cascades, as codes of floats, in one beat.
+func TestLinearKept(t *testing.T) {
+	cast := num.Cast{Shift: 8, Width: 8, Signed: true}
+	for i, c := range []struct {
+		m               matrix
+		inLanes, outLan int
+		more            []rtl.Param
+	}{
+		{matrix{in: 16, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 14, keep: 2, of: 4, cast: cast}, 8, 2, nil},
+		{matrix{in: 16, out: 4, inW: 7, wW: 6, biasW: 14, pshW: 2, keep: 1, of: 4, cast: cast}, 4, 1, nil},
+		{matrix{in: 8, out: 6, inW: 3, wW: 4, biasW: 8, keep: 1, of: 2, cast: num.Cast{Shift: 3, Width: 5}}, 8, 3,
+			[]rtl.Param{text("MULT", "lut")}},
+		{matrix{in: 24, out: 3, inW: 8, inSigned: true, wW: 8, biasW: 14, mW: 12, zero: 3, keep: 3, of: 8,
+			cast: num.Cast{Shift: 19, Width: 8, Signed: true}}, 8, 3, []rtl.Param{rtltest.P("TREE_PIPE", 2)}},
+		{matrix{in: 16, out: 4, inW: 8, wW: 8, biasW: 16, keep: 5, of: 8, cast: cast}, 16, 2,
+			[]rtl.Param{text("MULT", "chain")}},
+		{matrix{in: 8, out: 4, inW: 8, inE: 4, inNaN: true, wW: 8, wE: 4, biasW: 30, keep: 2, of: 4,
+			cast: num.Cast{Shift: 28, Width: 12, Signed: true}}, 4, 2, nil},
+		{matrix{in: 12, out: 4, inW: 8, inSigned: true, wW: 3, biasW: 10, keep: 2, of: 3, cast: num.Cast{Shift: 4, Width: 8,
+			Signed: true}}, 6, 2, []rtl.Param{text("MULT", "low")}},
+	} {
+		m := c.m
+		m.fill(rand.New(rand.NewPCG(27, uint64(i))))
 		rtltest.Run(t, linearBench(&m, c.inLanes, c.outLan, c.more...))
 	}
 }
@@ -172,6 +201,8 @@ func TestLinearBroken(t *testing.T) {
 	for _, c := range []struct{ file, old, fault string }{
 		{"op_linear_fed.sv", "fresh_q ? x_new", "!fresh_q ? x_new"},
 		{"op_linear_fed.sv", "|| !(en ? done[TAIL-1] : done[TAIL])", "|| !done[TAIL]"},
+		{"op_linear_meet.sv", "if (en) begin", "begin"},
+		{"op_linear_meet.sv", "x[k%KEPT/KEEP", "x[(KEPT-1-k%KEPT)/KEEP"},
 		{"op_linear_walk.sv", "assign step = (!fresh || valid) && ready;", "assign step = (fresh || valid) && ready;"},
 		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
 		{"num_chain.sv", "wire take = en && valid;", "wire take = en || valid;"},
@@ -184,6 +215,11 @@ func TestLinearBroken(t *testing.T) {
 			m.fill(rand.New(rand.NewPCG(8, 8)))
 			if c.file == "num_chain.sv" {
 				return linearBench(&m, 2, 2, text("MULT", "chain"))
+			}
+			if c.file == "op_linear_meet.sv" {
+				m = matrix{in: 8, out: 4, inW: 5, wW: 5, biasW: 8, keep: 1, of: 4, cast: num.Cast{Shift: 5, Width: 5}}
+				m.fill(rand.New(rand.NewPCG(8, 8)))
+				return linearBench(&m, 8, 2)
 			}
 			return linearBench(&m, 2, 2)
 		})

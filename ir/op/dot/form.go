@@ -3,6 +3,7 @@
 package dot
 
 import (
+	"math/bits"
 	"slices"
 
 	"lathe/internal/diag"
@@ -70,7 +71,7 @@ func (m *exactSum) Products(n *ir.Node, f Front) ([]ir.ProductForm, error) {
 		return nil, nil
 	}
 	raw, w := m.inHardware()
-	list, err := raw.factorForms(n, w, f)
+	list, err := raw.keptForms(n, w, f)
 	if err != nil || !raw.canShift(n, w) {
 		return list, err
 	}
@@ -78,11 +79,90 @@ func (m *exactSum) Products(n *ir.Node, f Front) ([]ir.ProductForm, error) {
 	if n.HW.DSP == "chain" && raw.chainCause(n, w) != "" {
 		return list, nil
 	}
-	more, err := raw.factorForms(n, w, f)
+	more, err := raw.keptForms(n, w, f)
 	for i := range more {
 		more[i].Shifted = true
 	}
 	return append(list, more...), err
+}
+
+// keptForms are the forms with all weights, and with those alone that are not 0 where few of each run are not.
+func (m *exactSum) keptForms(n *ir.Node, w widths, f Front) ([]ir.ProductForm, error) {
+	list, err := m.factorForms(n, w, f)
+	keep, of := w.kept(f.In)
+	if err != nil || of == 0 || !f.Kept || n.HW.Weights != "" || n.HW.DSP == "pack" {
+		return list, err
+	}
+	f.In = f.In / of * keep
+	few, err := m.factorForms(n, w, f)
+	for i := range few {
+		few[i].Keep, few[i].Of = keep, of
+	}
+	return append(list, few...), err
+}
+
+// runs are the lengths of the runs of which few weights may be kept: powers of two, whose places waste no codes.
+var runs = [...]int{2, 4, 8, 16}
+
+// mostKept is the largest number of weights that are not 0 in any run of a row, for each length that divides the rows.
+func (m *exactSum) mostKept() (most [len(runs)]int) {
+	var buf []int64
+	for i, of := range runs {
+		for c := 0; c < m.out && most[i] < of && m.in%of == 0; c++ {
+			count := 0
+			for j, v := range m.row(c, &buf) {
+				if j%of == 0 {
+					count = 0
+				}
+				if v != 0 {
+					count++
+				}
+				most[i] = max(most[i], count)
+			}
+		}
+	}
+	return most
+}
+
+// kept is the least share of the weights that lanes must hold, as so many of each run; 0 where that is all.
+func (w widths) kept(lanes int) (keep, of int) {
+	for i, n := range runs {
+		most := w.most[i]
+		if most > 0 && most < n && lanes%n == 0 && (of == 0 || most*of < keep*n) {
+			keep, of = most, n
+		}
+	}
+	return keep, of
+}
+
+// places is the bits of the place of a weight that is kept.
+func (w widths) places() int { return bits.Len(uint(max(w.of-1, 0))) }
+
+// word is the bits of the weights that so many lanes meet in a beat.
+func (w widths) word(lanes int) int {
+	if w.of > 0 {
+		lanes = lanes / w.of * w.keep
+	}
+	return lanes * (w.bits() + w.places())
+}
+
+// fields are the weights of a row as the memory has them: those that are kept, each with its place above it.
+func (w widths) fields(row []int64) []int64 {
+	codes := factor{code: w.coded}.codes(row)
+	if w.of == 0 {
+		return codes
+	}
+	out := make([]int64, 0, len(row)/w.of*w.keep)
+	for from := 0; from < len(row); from += w.of {
+		end := len(out) + w.keep
+		for at := range w.of {
+			if row[from+at] != 0 {
+				out = append(out, int64(at)<<w.bits()|codes[from+at]&(1<<w.bits()-1))
+			}
+		}
+		out = out[:end] // the rest of a run is 0
+	}
+	return out
 }
 
 // factorForms are the forms of products by weights that are not shifted further. Where data are codes, those of the
@@ -104,7 +184,7 @@ func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (list []ir.Product
 	}
 	for i, x := range m.dataForms(n) {
 		for _, word := range words {
-			form := w.as(word)
+			form := w.as(ir.Products{Factors: word})
 			if weight := (factor{w.weight, true, form.coded}); weight.meets(x) {
 				list = append(list, ir.ProductForm{Products: ir.Products{Factors: word},
 					Sum: rowUnit(n, f.In, x, weight, form.low), Decoded: coded && i == 0})
@@ -114,10 +194,10 @@ func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (list []ir.Product
 	return list, nil
 }
 
-// as are the widths of the constants where weights are what a word of factors says.
-func (w widths) as(word string) widths {
-	w.low = word == multiples
-	if word != codedWeights {
+// as are the widths of the constants in a form.
+func (w widths) as(form ir.Products) widths {
+	w.low, w.keep, w.of = form.Factors == multiples, form.Keep, form.Of
+	if form.Factors != codedWeights {
 		w.coded = format.Minifloat{}
 	}
 	return w

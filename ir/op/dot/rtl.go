@@ -65,6 +65,9 @@ type widths struct {
 	coded format.Minifloat
 	low   bool // products of integers take LUTs, by their few bits
 
+	most     [len(runs)]int // weights of a run that are not 0, at most
+	keep, of int            // weights that the memory has, of each run; 0: all
+
 	factor  int        // 0: no factors
 	factors []*big.Int // at one common shift
 }
@@ -84,7 +87,7 @@ func (m *exactSum) widths() widths {
 		any |= v ^ v>>63
 		signs = signs && (v == 1 || v == -1)
 	}
-	w.weight = bits.Len64(uint64(any)) + 1
+	w.weight, w.most = bits.Len64(uint64(any))+1, m.mostKept()
 	switch {
 	case signs:
 		w.coded = format.Signs
@@ -188,22 +191,23 @@ func (s *terms) weightImage(inLanes, outLanes int, form factor) []*big.Int {
 
 // packed is weightImage as limbs; those of weights that are not held are not held either.
 func (m *exactSum) packed(inLanes, outLanes int, w widths) *rtl.Packed {
-	width := w.bits()
+	width := w.word(inLanes)
 	folds, words := m.in/inLanes, m.in/inLanes*(m.out/outLanes)
 	fill := func(from int, p *rtl.Packed) { // from begins a row of folds
 		var buf []int64
 		first := from / folds * outLanes
 		for c := range p.Len() / folds * outLanes {
-			row := factor{code: w.coded}.codes(m.row(first+c, &buf))
+			row := w.fields(m.row(first+c, &buf))
+			each := len(row) / folds
 			for sf := range folds {
-				p.SetRow(c/outLanes*folds+sf, c%outLanes*inLanes*width, width, row[sf*inLanes:(sf+1)*inLanes])
+				p.SetRow(c/outLanes*folds+sf, c%outLanes*width, w.bits()+w.places(), row[sf*each:(sf+1)*each])
 			}
 		}
 	}
 	if m.codesAt != nil {
-		return rtl.NewRuns(inLanes*outLanes*width, words, folds, fill)
+		return rtl.NewRuns(outLanes*width, words, folds, fill)
 	}
-	p := rtl.NewPacked(inLanes*outLanes*width, words)
+	p := rtl.NewPacked(outLanes*width, words)
 	fill(0, p)
 	return p
 }
@@ -237,6 +241,7 @@ type Front struct {
 	In, Out int     // products of a row, and rows, that op_<name> computes at once
 	Sweeps  int     // how often a sample reads all rows, for units that layers may share; 0: they may not
 	Coded   bool    // op_<name> multiplies codes of floats
+	Kept    bool    // op_<name> takes weights that are few of each run, with their places
 	Lanes   error   // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
 }
 
@@ -262,7 +267,7 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	if form.Shifted {
 		raw, w = m.shifted()
 	}
-	return raw.unit(n, f, w.as(form.Factors), form.Shifted)
+	return raw.unit(n, f, w.as(form), form.Shifted)
 }
 
 // unit is that of a plan for codes as they are; shifted says that its weights are.
@@ -288,6 +293,9 @@ func (m *exactSum) unit(n *ir.Node, f Front, w widths, shifted bool) (*rtl.Unit,
 	if w.low {
 		u.With("MULT", "low")
 	}
+	if w.of > 0 {
+		u.With("KEEP", w.keep, "OF", w.of)
+	}
 	if m.turns > 1 && f.Sweeps > 0 {
 		u.With("SETS", m.turns, "SWEEPS", f.Sweeps*n.HW.InRow()/n.TurnFrames())
 	}
@@ -308,7 +316,7 @@ func exactImages(n *ir.Node, f Front, w widths, shifted bool) []rtl.Image {
 		return m, nil
 	}
 	return []rtl.Image{
-		{Param: "WEIGHTS", Width: f.In * f.Out * w.bits(), Make: func(im *rtl.Image) error {
+		{Param: "WEIGHTS", Width: w.word(f.In) * f.Out, Make: func(im *rtl.Image) error {
 			m, err := plan()
 			if err == nil {
 				im.Packed = m.packed(f.In, f.Out, w)

@@ -122,7 +122,7 @@ func convFront(n *ir.Node, each *format.Each) (p dot.Sum, f dot.Front, err error
 	case !a.Depthwise(g, rows):
 		f.Exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
 			"GROUPS", a.Groups}
-		f.Window, f.Coded = []any{"OC", rows}, true
+		f.Window, f.Coded, f.Kept = []any{"OC", rows}, true, true
 		f.In, f.Out, f.Tail = n.HW.InLanes, n.HW.OutLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
 		f.Lanes = convLanesLegal(n, g, rows)
 	case n.HW.InLanes <= g.C: // lanes channels at a time, one element of their windows a cycle

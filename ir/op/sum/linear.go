@@ -236,7 +236,7 @@ func linearUnitEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 // linearFront is what stands before the multipliers of n.
 func linearFront(n *ir.Node, p dot.Sum, each *format.Each) dot.Front {
 	rows, terms := p.Size()
-	f := dot.Front{Name: "linear", Vector: &dot.Vector{Terms: terms, Each: each}, Coded: true,
+	f := dot.Front{Name: "linear", Vector: &dot.Vector{Terms: terms, Each: each}, Coded: true, Kept: true,
 		Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
 		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
 		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), dot.Multipliers(n)...),

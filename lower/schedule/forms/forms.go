@@ -12,8 +12,8 @@ import (
 )
 
 // Cheapest is the form of the products of n, whose lanes are decided, that costs least: what is multiplied by the sum
-// of a row in a beat, and whether weights are shifted by the whole unit. Codes of data are refused (L0308) where
-// integers cost less. Other errors are those of the RTL column.
+// of a row in a beat, and whether weights are shifted, or few of them kept, by the whole unit. Codes of data are
+// refused (L0308) where integers cost less. Other errors are those of the RTL column.
 func Cheapest(units *unit.Cache, n *ir.Node) (ir.Products, error) {
 	if n.Op.Products == nil {
 		return ir.Products{}, nil
@@ -22,20 +22,30 @@ func Cheapest(units *unit.Cache, n *ir.Node) (ir.Products, error) {
 	if err != nil || len(list) == 0 {
 		return ir.Products{}, err
 	}
-	shifted := func(f ir.ProductForm) bool { return f.Shifted }
-	from := slices.IndexFunc(list, shifted)
-	if from < 0 {
-		from = len(list)
+	best, rest, err := ofKind(n, list)
+	for err == nil && len(rest) > 0 {
+		var other ir.Products
+		var none error
+		if other, rest, none = ofKind(n, rest); none == nil {
+			best, err = byUnit(units, n, best, other)
+		}
 	}
-	plain, err := bySum(n, list[:from])
-	if err != nil || from == len(list) {
-		return plain, err
+	return best, err
+}
+
+// ofKind is the form that costs least of the first ones, which differ by their factors alone, and the forms behind.
+func ofKind(n *ir.Node, list []ir.ProductForm) (best ir.Products, rest []ir.ProductForm, err error) {
+	first := list[0].Products
+	to := slices.IndexFunc(list, func(f ir.ProductForm) bool {
+		p := f.Products
+		p.Factors = first.Factors
+		return p != first
+	})
+	if to < 0 {
+		to = len(list)
 	}
-	other, err := bySum(n, list[from:])
-	if err != nil {
-		return plain, nil
-	}
-	return byUnit(units, n, plain, other)
+	best, err = bySum(n, list[:to])
+	return best, list[to:], err
 }
 
 // bySum is the first of the forms whose sum of a row costs least.
