@@ -30,4 +30,6 @@ var training = []Entry{
 	{NothingToPrune, "The plan prunes, and nothing can go: no channel, or no weight in a format that has 0.",
 		"$ lathe train model.onnx --data x.npz --labels labels.npy --plan p.toml -o m.lathe\n" +
 			"-- p.toml --\n[quantize]\nweight = \"binary*[0]\"\n[prune]\nsparsity = 0.5"},
+	{TokenizerFile, "A tokenizer.json cannot be read, or has a part that Lathe does not know.",
+		"tokens.Read(\"tokenizer.json\") // its model is of the type Unigram"},
 }

@@ -294,4 +294,5 @@ const (
 	TrainBatch       Code = "L1009"
 	TrainInterrupted Code = "L1010"
 	NothingToPrune   Code = "L1011"
+	TokenizerFile    Code = "L1012"
 )

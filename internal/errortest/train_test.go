@@ -4,6 +4,8 @@ package errortest
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"lathe/internal/clitest"
@@ -14,6 +16,7 @@ import (
 	"lathe/train"
 	"lathe/train/grad"
 	"lathe/train/model"
+	"lathe/train/tokens"
 )
 
 // trainFaults are those of training that no command shows by itself.
@@ -41,6 +44,14 @@ var trainFaults = map[diag.Code]func(t *testing.T) error{
 			t.Fatal(err)
 		}
 		_, err := trainerOf(t, dir, 3)
+		return err
+	},
+	"L1012": func(t *testing.T) error {
+		path := filepath.Join(t.TempDir(), "tokenizer.json")
+		if err := os.WriteFile(path, []byte(`{"model": {"type": "Unigram"}}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := tokens.Read(path)
 		return err
 	},
 	"L1010": func(t *testing.T) error {
