@@ -3,7 +3,6 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,33 +92,41 @@ func (t *Trainer) gone() []bool {
 	return out
 }
 
-// maskChannels masks a share of the groups that can go, those worth least, but the last one of no layer.
+// lots are the groups that can go: all together, or those of each layer.
+func (c *channels) lots(local bool) (lots [][]int) {
+	if !local {
+		return [][]int{c.free}
+	}
+	at := map[*ir.Node]int{}
+	for _, i := range c.free {
+		layer := c.All[i].Opens[0]
+		if _, known := at[layer]; !known {
+			at[layer] = len(lots)
+			lots = append(lots, nil)
+		}
+		lots[at[layer]] = append(lots[at[layer]], i)
+	}
+	return lots
+}
+
+// maskChannels masks a share of the groups of each lot, those worth least, but the last one of no layer.
 func (t *Trainer) maskChannels(values [][]float32, share float64) {
-	c, was := t.channels, t.gone()
-	left, first := map[*ir.Node]int{}, map[*ir.Node][]scored{}
-	var layers []*ir.Node
+	c, was, left := t.channels, t.gone(), map[*ir.Node]int{}
 	for _, g := range c.All {
 		for _, n := range g.Opens {
 			left[n]++
 		}
 	}
-	for _, i := range c.free {
-		s := scored{at: i, score: t.worth(i, values)}
-		if was[i] { // what is gone stays so
-			s.score = -1
+	for _, lot := range c.lots(t.options.Prune.Scope == "local") {
+		var list []scored
+		for _, i := range lot {
+			s := scored{at: i, score: t.groupWorth(i, values)}
+			if was[i] { // what is gone stays so
+				s.score = -1
+			}
+			list = append(list, s)
 		}
-		var key *ir.Node
-		if t.options.Prune.Scope == "local" {
-			key = c.All[i].Opens[0]
-		}
-		if first[key] == nil {
-			layers = append(layers, key)
-		}
-		first[key] = append(first[key], s)
-	}
-	for _, key := range layers {
-		list := first[key]
-		slices.SortFunc(list, func(a, b scored) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.at, b.at)) })
+		sortLeast(list)
 		most := int(math.Round(share * float64(len(list))))
 		for _, s := range list {
 			opens := c.All[s.at].Opens
@@ -139,8 +146,8 @@ func (t *Trainer) maskChannels(values [][]float32, share float64) {
 	}
 }
 
-// worth is the sum of magnitudes or squares of the weights of group i.
-func (t *Trainer) worth(i int, values [][]float32) float64 {
+// groupWorth is the sum of magnitudes or squares of values of the weights of group i.
+func (t *Trainer) groupWorth(i int, values [][]float32) float64 {
 	if t.options.Prune.Method == "random" {
 		return float64(word(t.plan.Seed, -1, i) >> 11)
 	}

@@ -9,8 +9,14 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/ir/op/sum"
+	"lathe/lower/lowertest"
 	"lathe/lower/pass"
+	"lathe/lower/plan"
 	"lathe/train"
+	"lathe/train/model"
+	"lathe/train/slow"
 )
 
 // codes are what g computes of the test digits.
@@ -32,8 +38,8 @@ func TestChannels(t *testing.T) {
 		text   string
 		hidden []int // outputs of the layers; nil where any may lose them
 	}{
-		{"sparsity = 0.5\nscope = \"local\"\n", []int{16, 16, 10}},
-		{"sparsity = 0.75\nmethod = \"l2\"\nscope = \"local\"\nschedule = \"cubic\"\n", []int{8, 8, 10}},
+		{"sparsity = 0.5\nmethod = \"l2\"\nscope = \"local\"\n", []int{16, 16, 10}},
+		{"sparsity = 0.75\nmethod = \"taylor\"\nscope = \"local\"\nschedule = \"cubic\"\n", []int{8, 8, 10}},
 		{"sparsity = 1.0\n", []int{1, 1, 10}}, // each layer keeps one
 		{"sparsity = 0.5\nmethod = \"random\"\n[train]\nmethod = \"sft\"\nepochs = 2\n", nil},
 	} {
@@ -74,5 +80,35 @@ func TestUnprunable(t *testing.T) {
 		if _, err := train.New(d.model, d.set, d.options()); diag.CodeOf(err) != diag.NothingToPrune {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestTaylor prunes by gradients: the weights of a sum that matter least to its square error go, neither the least ones
+// nor those with the least gradients.
+func TestTaylor(t *testing.T) {
+	b := lowertest.New(t, 1)
+	x := b.Input("x", 1, 4)
+	w := b.Const([]int{1, 4}, 3, 1, 2, 0.25)
+	m, err := model.Float(b.Done(b.Add(sum.Linear, "y", nil, x, w)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &train.Set{Name: "x", N: 2, Inputs: []hlo.Array{hlo.FromFloat32s([]int{2, 1, 4},
+		[]float32{0.125, 2, 0.125, 1, 0.125, 2, 0.125, 1})}, Labels: hlo.FromFloat32s([]int{2, 1, 1}, []float32{0, 0})}
+	p, err := plan.ParseWith("plan.toml", []byte("[train]\nmethod = \"sft\"\nloss = \"mse\"\nepochs = 0\n"+
+		"[prune]\nmethod = \"taylor\"\nsparsity = 0.5\n"), plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainer, err := train.New(m, set, &train.Options{Train: p.Train, Prune: p.Prune})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trainer.Run(t.Context(), slow.Engine())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{3, 1, 0, 0}; !slices.Equal(r.Values[0], want) { // weight times data: .375, 2, .25, .25
+		t.Errorf("%v, not %v", r.Values[0], want)
 	}
 }

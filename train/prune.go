@@ -15,13 +15,19 @@ import (
 // prunes says that weights of a leaf become 0: matrices and kernels of layers, not tables, gains and biases.
 func (l *leaf) prunes() bool { return l.Decays && l.Weighted }
 
-// beginPruning finds what can be pruned, and masks it as step 0 has it.
+// beginPruning finds what can be pruned, and masks it as step 0 has it, unless that takes gradients.
 func (t *Trainer) beginPruning() error {
-	for i, l := range t.all {
-		if _, direct := t.direct[l.param]; direct && !l.isWidth() && l.prunes() && !t.model.HoldsZero(l.param) {
-			return diag.New(diag.NothingToPrune, t.all[i].Pos, "the weights of %q cannot be pruned: their format "+
-				"has no code of 0", l.Node).
-				WithHint("leave out [prune], or give them another format, such as weight = \"ternary*[0]\"")
+	for i := range t.all {
+		l := &t.all[i]
+		if _, direct := t.direct[l.param]; !direct || l.isWidth() || !l.prunes() {
+			continue
+		}
+		if !t.model.HoldsZero(l.param) {
+			return diag.New(diag.NothingToPrune, l.Pos, "the weights of %q cannot be pruned: their format has no code of 0",
+				l.Node).WithHint("leave out [prune], or give them another format, such as weight = \"ternary*[0]\"")
+		}
+		if !t.options.Prune.Channels {
+			l.mask = slices.Repeat([]bool{true}, len(l.Start))
 		}
 	}
 	if t.options.Prune.Channels {
@@ -29,13 +35,41 @@ func (t *Trainer) beginPruning() error {
 			return err
 		}
 	}
-	t.mask(t.starts(), 0)
+	if t.options.Prune.Method != "taylor" {
+		t.cut = t.counts(0)
+		t.mask(t.starts(), t.share(0))
+	}
 	return nil
 }
 
-// mask marks the weights that stay, of the given values, for step s: those of leaves that have no mask yet, too.
-func (t *Trainer) mask(values [][]float32, s int) {
-	share := t.share(s)
+// counts are how many weights or channels go by step s, of all together or of each layer.
+func (t *Trainer) counts(s int) []int {
+	var sizes []int
+	if t.channels != nil {
+		for _, lot := range t.channels.lots(t.options.Prune.Scope == "local") {
+			sizes = append(sizes, len(lot))
+		}
+	}
+	for i := range t.all {
+		if t.channels == nil && t.all[i].mask != nil {
+			sizes = append(sizes, len(t.all[i].mask))
+		}
+	}
+	if t.options.Prune.Scope != "local" {
+		all := 0
+		for _, n := range sizes {
+			all += n
+		}
+		sizes = []int{all}
+	}
+	for i, n := range sizes {
+		sizes[i] = int(math.Round(t.share(s) * float64(n)))
+	}
+	return sizes
+}
+
+// mask marks what stays; values are those of the weights, or what else tells by its magnitude what they are worth.
+func (t *Trainer) mask(values [][]float32, share float64) {
 	if t.channels != nil {
 		t.maskChannels(values, share)
 		return
@@ -44,17 +78,13 @@ func (t *Trainer) mask(values [][]float32, s int) {
 	var all []scored
 	for i := range t.all {
 		l := &t.all[i]
-		if _, direct := t.direct[l.param]; !direct || !l.prunes() {
+		if l.mask == nil {
 			continue
 		}
-		was := l.mask
-		l.mask = slices.Repeat([]bool{true}, len(values[i]))
 		score := t.scores(i, values[i])
-		if was != nil { // what is 0 stays so
-			for k, keep := range was {
-				if !keep {
-					score[k].score = -1
-				}
+		for k, keep := range l.mask {
+			if l.mask[k] = true; !keep { // what is 0 stays so
+				score[k].score = -1
 			}
 		}
 		switch {
@@ -100,11 +130,16 @@ func (t *Trainer) scores(i int, values []float32) []scored {
 	return out
 }
 
-// cutLeast masks a share of weights: those worth least, of equals the first ones.
-func cutLeast(t *Trainer, all []scored, share float64) {
+// sortLeast sorts by score, of equals the first ones first.
+func sortLeast(all []scored) {
 	slices.SortFunc(all, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.leaf, b.leaf), cmp.Compare(a.at, b.at))
 	})
+}
+
+// cutLeast masks a share of weights: those worth least, of equals the first ones.
+func cutLeast(t *Trainer, all []scored, share float64) {
+	sortLeast(all)
 	for _, w := range all[:int(math.Round(share*float64(len(all))))] {
 		t.all[w.leaf].mask[w.at] = false
 	}
@@ -131,17 +166,25 @@ func (l *leaf) groups(score []scored, n, m int) {
 	}
 }
 
-// prune masks anew where the schedule says so: before a call of a cubic schedule, in the first half of training.
+// prune masks anew where more is to go than the masks take.
 func (t *Trainer) prune(ctx context.Context) error {
-	p := &t.options.Prune
-	if !p.Given || p.Schedule != "cubic" || t.done > t.total/2+t.steps {
+	if !t.options.Prune.Given {
 		return nil
 	}
-	now, err := t.now(ctx)
+	counts := t.counts(t.done)
+	if slices.Equal(counts, t.cut) {
+		return nil
+	}
+	read := t.now
+	if t.options.Prune.Method == "taylor" {
+		read = t.worths
+	}
+	values, err := read(ctx)
 	if err != nil {
 		return err
 	}
-	t.mask(now, t.done)
+	t.cut = counts
+	t.mask(values, t.share(t.done))
 	return t.uploadMasks(ctx)
 }
 

@@ -60,36 +60,18 @@ func (s *stepper) program(start []hlo.Array) (*hlo.Program, error) {
 		b.Donate(v, len(state))
 		state = append(state, v)
 	}
-	var a arguments
-	for _, l := range s.all {
-		var mask hlo.Value
-		if l.mask != nil {
-			mask = b.Arg("", hlo.TypeOf(hlo.I8, l.Shape...))
-		}
-		a.masks = append(a.masks, mask)
-	}
-	a.numbers = b.Arg("", hlo.TypeOf(hlo.F32, s.steps, columns))
-	a.samples = b.Arg("", hlo.TypeOf(hlo.I32, s.steps, s.plan.Batch))
-	for _, x := range s.set.Inputs {
-		a.inputs = append(a.inputs, b.Arg("", x.Type))
-	}
-	a.labels = b.Arg("", s.set.Labels.Type)
-	if s.set.Teacher != nil {
-		a.teacher = b.Arg("", s.set.Teacher.Type)
-	}
-	a.base = s.base(b)
-	var err error
-	if a.forward, err = s.model.Prepare(b, s.fidelity); err != nil {
+	a, err := s.arguments(b, s.steps)
+	if err != nil {
 		return nil, err
 	}
 	zeros := b.BroadcastInDim(b.Float(hlo.F32, 0), []int{s.steps}, nil)
 	norms := b.BroadcastInDim(b.Float(hlo.F32, 0), []int{len(s.all)}, nil)
 	now := append(state, zeros, zeros, norms)
 	if s.steps == 1 {
-		now, err = s.step(b, &a, b.Int(hlo.I32, 0), now)
+		now, err = s.step(b, a, b.Int(hlo.I32, 0), now)
 	} else {
 		now = b.Times(s.steps, now, func(round hlo.Value, now []hlo.Value) []hlo.Value {
-			next, e := s.step(b, &a, round, now)
+			next, e := s.step(b, a, round, now)
 			if e != nil {
 				err = e
 				return now
@@ -104,10 +86,34 @@ func (s *stepper) program(start []hlo.Array) (*hlo.Program, error) {
 	return b.Program(), b.Err()
 }
 
-// step prints one step.
-func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.Value) ([]hlo.Value, error) {
-	trained, kept := now[:len(s.all)], now[len(s.all):s.states()-1]
-	bad, losses, lengths := now[s.states()-1], now[s.states()], now[s.states()+1]
+// arguments declares what a program of so many steps reads beside its state.
+func (s *stepper) arguments(b *hlo.Builder, steps int) (*arguments, error) {
+	a := &arguments{}
+	for _, l := range s.all {
+		var mask hlo.Value
+		if l.mask != nil {
+			mask = b.Arg("", hlo.TypeOf(hlo.I8, l.Shape...))
+		}
+		a.masks = append(a.masks, mask)
+	}
+	a.numbers = b.Arg("", hlo.TypeOf(hlo.F32, steps, columns))
+	a.samples = b.Arg("", hlo.TypeOf(hlo.I32, steps, s.plan.Batch))
+	for _, x := range s.set.Inputs {
+		a.inputs = append(a.inputs, b.Arg("", x.Type))
+	}
+	a.labels = b.Arg("", s.set.Labels.Type)
+	if s.set.Teacher != nil {
+		a.teacher = b.Arg("", s.set.Teacher.Type)
+	}
+	a.base = s.base(b)
+	var err error
+	a.forward, err = s.model.Prepare(b, s.fidelity)
+	return a, err
+}
+
+// loss prints the loss of trained leaves for the samples of a round, and the bits of their codes.
+func (s *stepper) loss(b *hlo.Builder, a *arguments, round hlo.Value, trained []hlo.Value) (loss, bits hlo.Value,
+	err error) {
 	samples := b.Row(a.samples, 0, round)
 	var in []hlo.Value
 	for _, x := range a.inputs {
@@ -116,13 +122,23 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 	params, bits := s.params(b, a.base, trained, a.masks)
 	out, err := a.forward.Run(params, in)
 	if err != nil {
-		return nil, err
+		return loss, bits, err
 	}
 	g := goal{loss: lossOf(s.plan), smoothing: s.plan.Smoothing}
 	if a.teacher.Number() >= 0 {
 		g.teacher, g.temperature, g.weight = b.TakeI(a.teacher, samples), s.distill.Temperature, s.distill.Weight
 	}
-	loss := g.print(b, out[0], b.TakeI(a.labels, samples))
+	return g.print(b, out[0], b.TakeI(a.labels, samples)), bits, nil
+}
+
+// step prints one step.
+func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.Value) ([]hlo.Value, error) {
+	trained, kept := now[:len(s.all)], now[len(s.all):s.states()-1]
+	bad, losses, lengths := now[s.states()-1], now[s.states()], now[s.states()+1]
+	loss, bits, err := s.loss(b, a, round, trained)
+	if err != nil {
+		return nil, err
+	}
 	numbers := b.Row(a.numbers, 0, round)
 	column := func(i int) hlo.Value { return b.Reshape(b.SliceAxis(numbers, 0, i, i+1)) }
 	grads, err := grad.Of(b, b.Add(loss, b.Mul(column(priceColumn), bits)), trained...)

@@ -92,6 +92,8 @@ type Trainer struct {
 	metric  *float64           // what Judge said last
 
 	channels *channels // nil where single weights are pruned, or none
+	cut      []int     // how many weights or channels the masks take, of each lot; nil: not known
+	worth    Program   // see worths; nil until it is needed
 }
 
 // average is a running mean.
@@ -179,7 +181,7 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	saved, err := t.load()
 	if saved != nil {
 		t.start, t.resumed, t.done = saved.state, saved.step, saved.step
-		t.first, t.last = saved.first, saved.last
+		t.first, t.last, t.cut = saved.first, saved.last, nil
 	}
 	return t, err
 }
@@ -207,7 +209,13 @@ func (t *Trainer) begin(ctx context.Context) error {
 	if t.state, err = t.engine.Upload(ctx, t.start...); err != nil {
 		return err
 	}
-	return t.uploadMasks(ctx)
+	if err := t.uploadMasks(ctx); err != nil {
+		return err
+	}
+	if t.resumed > 0 { // masks are as they were
+		return nil
+	}
+	return t.prune(ctx)
 }
 
 // starts are the values of the leaves in the beginning.
@@ -312,17 +320,7 @@ func (t *Trainer) judge(ctx context.Context) (float64, error) {
 
 // now are the values of the leaves.
 func (t *Trainer) now(ctx context.Context) ([][]float32, error) {
-	arrays, err := download(ctx, t.state[:len(t.all)])
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]float32, len(arrays))
-	for i, a := range arrays {
-		for _, v := range a.Float64s() {
-			out[i] = append(out[i], float32(v))
-		}
-	}
-	return out, nil
+	return values(ctx, t.state[:len(t.all)], nil)
 }
 
 func (t *Trainer) shipped(ctx context.Context) (*ir.Graph, error) {

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower/float"
+	"lathe/lower/float/simplify"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
 	"lathe/train"
@@ -150,7 +151,7 @@ func (p *prepared) before(ctx context.Context, trainer *train.Trainer, a *Accura
 	if p.judge == nil {
 		return nil
 	}
-	if p.plan.Prune.Given {
+	if p.plan.Prune.Given && p.plan.Prune.Method != "taylor" {
 		g, err := trainer.Pruned()
 		if err != nil {
 			return err
@@ -189,6 +190,9 @@ func (t *Task) prepare(ctx context.Context) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.thresholds(g); err != nil {
+		return nil, err
+	}
 	p.imported = g
 	if p.data, err = read(t.Data, t.Labels, g); err != nil {
 		return nil, err
@@ -217,6 +221,19 @@ func (t *Task) prepare(ctx context.Context) (*prepared, error) {
 		return nil, err
 	}
 	return p, t.measure(p)
+}
+
+// thresholds puts those of the plan behind the activations of g.
+func (p *prepared) thresholds(g *ir.Graph) error {
+	least := p.plan.Prune.Activation
+	if least == 0 {
+		return nil
+	}
+	n, err := simplify.Thresholds(g, least)
+	if err == nil && n == 0 {
+		err = diag.New(diag.NothingToPrune, g.Name, "activation = %g, and no layer reads an activation", least)
+	}
+	return err
 }
 
 // quantize makes the model that is trained in integers.

@@ -36,6 +36,7 @@ type pruneFile struct {
 	Sparsity    *float64 `toml:"sparsity"`
 	NM          *string  `toml:"nm"`
 	Schedule    *string  `toml:"schedule"`
+	Activation  *float64 `toml:"activation"`
 }
 
 // loraFile is the table [lora].
@@ -67,7 +68,7 @@ var (
 	ScheduleWords  = []string{"cosine", "linear", "constant"}
 	TrainLosses    = []string{"cross_entropy", "mse", "bce"}
 	FidelityWords  = []string{"exact", "fast"}
-	PruneWords     = []string{"l1", "l2", "random"}
+	PruneWords     = []string{"l1", "l2", "taylor", "random"}
 	GrainWords     = []string{"element", "channel"}
 	ScopeWords     = []string{"global", "local"}
 	PruneSchedules = []string{"oneshot", "cubic"}
@@ -120,7 +121,8 @@ func (p *parser) train(f *trainFile, t *Train) {
 }
 
 func (p *parser) prune(f *pruneFile, t *Prune) {
-	if t.Given = *f != (pruneFile{}); !t.Given {
+	p.number("prune.activation", f.Activation, &t.Activation, 0, 1e6)
+	if t.Given = *f != (pruneFile{Activation: f.Activation}); !t.Given {
 		return
 	}
 	t.Method = PruneWords[p.word("prune.method", f.Method, PruneWords)]
@@ -220,9 +222,9 @@ type Train struct {
 
 // Prune is which weights become 0, and when.
 type Prune struct {
-	// Given says that the plan prunes.
+	// Given says that the plan prunes weights.
 	Given bool
-	// Method is l1, l2 or random; Scope is global or local, that is each matrix by itself.
+	// Method is l1, l2, taylor or random; Scope is global or local, that is each matrix by itself.
 	Method, Scope string
 	// Channels are removed, in place of single weights; with Residual those of residual streams, too.
 	Channels, Residual bool
@@ -232,6 +234,8 @@ type Prune struct {
 	N, M     int
 	// Schedule is oneshot or cubic.
 	Schedule string
+	// Activation is the magnitude up to which results of activations become 0; 0: none.
+	Activation float64
 }
 
 // LoRA trains adapters of low rank beside matrices that stay.
