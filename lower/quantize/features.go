@@ -14,8 +14,8 @@ import (
 	"lathe/lower/pass"
 )
 
-// lostFeatures warns of features of inputs, along the last axis, that vary by less than fewest steps of the format that
-// all of them share: the model does not see them. before is the float graph of after.
+// lostFeatures warns of features of inputs, along the last axis, of which the steps of the format that all of them share
+// leave next to nothing: the model does not see them. before is the float graph of after.
 func lostFeatures(s *stage, before, after *ir.Graph) {
 	for i, n := range after.In {
 		v, ok := format.IntegersOf(n.Type.Format)
@@ -28,43 +28,64 @@ func lostFeatures(s *stage, before, after *ir.Graph) {
 	}
 }
 
-// A feature has to vary by fewest steps to be seen at all, and by enough to be seen well; named is how many are named.
-const fewest, enough, named = 2, 64, 8
+// A feature is lost where its variance is less than seen times the mean square of what rounding changes, and worth
+// mending where it is less than seenWell times as much: uniform values of 2 and of 64 steps. named is how many are named.
+const seen, seenWell, named = 4, 1 << 12, 8
+
+// feature is what samples have of a feature: extremes, and sums of values, of their squares, and of the squares of what
+// rounding changes.
+type feature struct{ lo, hi, count, sum, squares, rounded float64 }
+
+func (f *feature) add(x, step float64) {
+	f.lo, f.hi = min(f.lo, x), max(f.hi, x)
+	f.count++
+	f.sum += x
+	f.squares += x * x
+	d := x - step*math.RoundToEven(x/step)
+	f.rounded += d * d
+}
+
+func (f *feature) size() float64 { return max(math.Abs(f.lo), math.Abs(f.hi)) }
+
+// below says that the variance is less than times what rounding changes; values that are codes, as those of masks and
+// one-hot vectors, lose nothing.
+func (f *feature) below(times float64) bool {
+	mean := f.sum / f.count
+	return f.hi > f.lo && f.squares/f.count-mean*mean < times*f.rounded/f.count
+}
 
 // lostOf says which features of input i of g are lost in steps of such a size, and what brings them, and those that
 // little is left of, to the size of the largest; "" where none is lost.
 func lostOf(g *ir.Graph, samples []ref.Sample, i int, step float64, f format.Format) string {
-	features := pass.Channels(g.In[i].Type.Shape)
-	lo, hi := make([]float64, features), make([]float64, features)
-	for c := range lo {
-		lo[c], hi[c] = math.Inf(1), math.Inf(-1)
+	features := make([]feature, pass.Channels(g.In[i].Type.Shape))
+	for c := range features {
+		features[c].lo, features[c].hi = math.Inf(1), math.Inf(-1)
 	}
 	for _, sample := range samples {
 		for k, x := range pass.Enter(g, sample)[i].Floats {
-			c := k % features
-			lo[c], hi[c] = min(lo[c], float64(x)), max(hi[c], float64(x))
+			features[k%len(features)].add(float64(x), step)
 		}
 	}
-	size := func(c int) float64 { return max(math.Abs(lo[c]), math.Abs(hi[c])) }
 	loudest, lost := 0, 0
-	for c := range lo {
-		if size(c) > size(loudest) {
+	for c := range features {
+		if features[c].size() > features[loudest].size() {
 			loudest = c
 		}
-		if hi[c] > lo[c] && hi[c]-lo[c] < fewest*step {
+		if features[c].below(seen) {
 			lost++
 		}
 	}
-	if lost == 0 || lost == features {
+	if lost == 0 || lost == len(features) {
 		return ""
 	}
 	var mend []string
-	for c := range lo {
-		if hi[c] > lo[c] && hi[c]-lo[c] < enough*step && len(mend) < named {
-			mend = append(mend, fmt.Sprintf("feature %d by 2^%d", c, int(math.Log2(size(loudest)/size(c)))))
+	most := features[loudest].size()
+	for c := range features {
+		if features[c].below(seenWell) && len(mend) < named {
+			mend = append(mend, fmt.Sprintf("feature %d by 2^%d", c, int(math.Log2(most/features[c].size()))))
 		}
 	}
-	return fmt.Sprintf("%d of %d features vary by less than %d steps of %s, %s, since feature %d reaches %s: they are "+
-		"lost; where samples are made, multiply %s, and divide their weights by as much", lost, features, fewest, f,
-		diag.Number(fewest*step, 3), loudest, diag.Number(size(loudest), 3), strings.Join(mend, ", "))
+	return fmt.Sprintf("%d of %d features are lost in steps of %s (%s), since feature %d reaches %s; where samples are made, "+
+		"multiply %s, and divide their weights by as much", lost, len(features), diag.Number(step, 3), f, loudest,
+		diag.Number(most, 3), strings.Join(mend, ", "))
 }

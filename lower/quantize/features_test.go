@@ -71,3 +71,21 @@ func TestLostFeatures(t *testing.T) {
 		t.Errorf("%q", report.Warnings)
 	}
 }
+
+// TestMasksAreKept: zeros and ones, and whole numbers beside larger ones, are codes, of which rounding loses nothing.
+func TestMasksAreKept(t *testing.T) {
+	for _, most := range []float32{1, 100} {
+		g, in := spanning(t, 1, []float64{1, 1, 1})
+		r := rand.New(rand.NewPCG(2, 2))
+		for _, s := range in.Samples["x"] {
+			s.Floats[0], s.Floats[1] = float32(r.IntN(2)), float32(r.IntN(2))
+			s.Floats[2] = most * float32(r.IntN(2))
+		}
+		_, report := mustQuantize(t, g, "[[input]]\nname = \"x\"\nformat = \"ufixed(7,0)\"\n", in)
+		for _, w := range report.Warnings {
+			if strings.Contains(w, "features") {
+				t.Errorf("most %g: %s", most, w)
+			}
+		}
+	}
+}
