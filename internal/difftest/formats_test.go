@@ -15,6 +15,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/custom"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -169,9 +170,9 @@ func reformat(r *rand.Rand, g *ir.Graph, f enumerated) {
 	}
 }
 
-// onFixed are operations for which lowering decodes other formats.
+// onFixed are operations for which lowering decodes other formats, or whose formats are given.
 var onFixed = []*ir.Op{norm.Softmax, norm.LogSoftmax, sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum,
-	sequence.Rotate, sequence.Embedding, curve.Threshold, pointwise.QuantEach}
+	sequence.Rotate, sequence.Embedding, curve.Threshold, pointwise.QuantEach, custom.Module}
 
 // TestFormats compares the Eval column of every operation with an integer meaning with the slow evaluator, in formats
 // that no operation names. Random graphs that such formats make illegal do not count: joined values of several formats,

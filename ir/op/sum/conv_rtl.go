@@ -94,11 +94,15 @@ func convRTLEach(n *ir.Node, each *format.Each) (*rtl.Unit, error) {
 		return nil, err
 	}
 	u, err := p.Unit(n, f)
-	if err == nil && u.Body != nil && u.Body.Window == nil {
+	if err != nil {
+		return nil, err
+	}
+	u.Frames = n.Args[0].Type.Shape[0] // images
+	if u.Body != nil && u.Body.Window == nil {
 		rows, _ := p.Size()
 		u.Frames = n.Type.Elems() / rows // vectors
 	}
-	return u, err
+	return u, nil
 }
 
 // convFront is the plan of n, and what stands before its multipliers.

@@ -26,7 +26,7 @@ var MaxPool = &ir.Op{
 	Infer: poolInfer,
 	Eval:  maxPoolEval,
 	HLO:   maxPoolHLO,
-	RTL:   maxPoolRTL,
+	RTL:   geometry.Framed(maxPoolRTL),
 	Gen:   genMaxPool,
 	Legal: func(n *ir.Node) error {
 		if err := column.SameFormat(n); err != nil {
@@ -51,7 +51,7 @@ var AvgPool = &ir.Op{
 	Infer: func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
 	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
 	HLO:   avgPoolHLO,
-	RTL:   avgPoolRTL,
+	RTL:   geometry.Framed(avgPoolRTL),
 	Gen:   genAvgPool,
 	Legal: func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
 }
@@ -80,7 +80,7 @@ var GlobalAvgPool = &ir.Op{
 		return avgEval(n, a)
 	},
 	HLO: globalAvgHLO,
-	RTL: globalAvgRTL,
+	RTL: geometry.Framed(globalAvgRTL),
 	Gen: genGlobalAvg,
 	Legal: func(n *ir.Node) error {
 		return channelsLast(n, &geometry.Window{ChannelsLast: n.Attrs.(*GlobalAttrs).ChannelsLast})
