@@ -286,8 +286,8 @@ func TestConstantQueries(t *testing.T) {
 	}
 }
 
-// TestConstantMasks adds what hides keys from some tokens to their scores, and leaves attention alone in which a token
-// sees no key.
+// TestConstantMasks adds what hides keys from some tokens to their scores. A token that sees no key has the weights 0,
+// or all keys alike where finite numbers hide them; attention is left alone where those differ.
 func TestConstantMasks(t *testing.T) {
 	inf := float32(math.Inf(-1))
 	for name, c := range map[string]struct {
@@ -296,7 +296,10 @@ func TestConstantMasks(t *testing.T) {
 	}{
 		"band":      {[]float32{0, 0, inf, 0, 0, 0, inf, 0, 0}, true},
 		"bias":      {[]float32{0.5, 0, -3e38, 1, -1, 2, -1e9, 0, 0}, true},
-		"empty row": {[]float32{0, 0, 0, inf, inf, -2e9, 0, 0, 0}, false},
+		"no key":    {[]float32{0, 0, 0, inf, inf, inf, 0, 0, 0}, true},
+		"all alike": {[]float32{0, 0, 0, -3e38, -3e38, -3e38, 0, 0, 0}, true},
+		"some rows": {[]float32{inf, inf, inf, -3e38, -3e38, -3e38, 0, 0, 0}, true},
+		"uneven":    {[]float32{0, 0, 0, inf, inf, -2e9, 0, 0, 0}, false},
 		"infinite":  {[]float32{0, 0, 0, float32(math.Inf(1)), 0, 0, 0, 0, 0}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

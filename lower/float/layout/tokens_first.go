@@ -3,11 +3,9 @@
 package layout
 
 import (
-	"math"
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sequence"
@@ -33,13 +31,14 @@ func TokensFirst(g *ir.Graph) error {
 		if k.IsConst() || v.IsConst() || q.IsConst() && q.Type.Shape[0] != 1 {
 			continue
 		}
-		var mask, bias *ir.Node
+		var mask *ir.Node
+		var bias *scoreBias
 		seen := sequence.SeenAttrs{Causal: a.Causal}
 		if len(n.Args) == 4 {
 			var causal bool
 			mask, causal = keyMask(g, n)
 			seen.Causal = seen.Causal || causal
-			if bias = scoreBias(g, n); mask == nil && bias == nil {
+			if bias = biasOf(g, n); mask == nil && bias == nil {
 				continue
 			}
 		}
@@ -53,7 +52,7 @@ func TokensFirst(g *ir.Graph) error {
 			return err
 		}
 		if bias != nil {
-			if scores, err = before(g, n, pointwise.Add, "biased", nil, scores, bias); err != nil {
+			if scores, err = before(g, n, pointwise.Add, "biased", nil, scores, bias.add); err != nil {
 				return err
 			}
 		}
@@ -63,6 +62,9 @@ func TokensFirst(g *ir.Graph) error {
 		}
 		weights, err := before(g, n, sequence.AttendWeights, "weights", &sequence.WeightsAttrs{SeenAttrs: seen, Scale: scale},
 			args...)
+		if err == nil && bias != nil {
+			weights, err = bias.weigh(g, n, weights)
+		}
 		if err != nil {
 			return err
 		}
@@ -99,43 +101,6 @@ func keyMask(g *ir.Graph, n *ir.Node) (mask *ir.Node, causal bool) {
 		Args: []*ir.Node{mask}, Pos: n.Pos, Type: mask.Type.WithShape(want)}
 	g.InsertBefore(n, x)
 	return x, causal
-}
-
-// scoreBias is the constant that attention n adds to its scaled scores, as one that is added before they are scaled,
-// and whose tokens come before its heads. Of keys that it hides, the weights become those of scores that are less by
-// lowered; nil where there is no such constant, or where it hides all keys from some token.
-func scoreBias(g *ir.Graph, n *ir.Node) *ir.Node {
-	mask := n.Args[3]
-	if !mask.IsConst() {
-		return nil
-	}
-	v, err := mask.Value()
-	if err != nil {
-		return nil
-	}
-	shape := slices.Concat(slices.Repeat([]int{1}, 4-len(mask.Type.Shape)), mask.Type.Shape)
-	scale := n.Attrs.(*sequence.AttentionAttrs).Resolved(n).(*sequence.AttentionAttrs).Scale
-	trial := &maskTrial{shape: shape, keys: shape[3]}
-	values := make([]float32, trial.elems())
-	shown := make([]bool, len(values)/trial.keys)
-	for i, from := range ir.TransposeIndex(shape, headed) {
-		x, hides := trial.biasAt(v, from)
-		if x != x || math.IsInf(float64(x), 1) {
-			return nil
-		}
-		if hides {
-			x = -lowered
-		}
-		values[i] = x / scale
-		shown[i/trial.keys] = shown[i/trial.keys] || !hides
-	}
-	if slices.Contains(shown, false) {
-		return nil
-	}
-	c := &ir.Node{Name: g.FreshName(n.Name + ".bias"), Op: leaf.Const, Pos: mask.Pos,
-		Type: ir.Float(ir.TransposeShape(shape, headed)...), Attrs: ir.Computed(ir.FloatBlob(values), mask)}
-	g.InsertBefore(n, c)
-	return c
 }
 
 // before is a node of its own in front of n, named after it.
