@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 )
 
@@ -76,7 +77,8 @@ func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 
 // formats gives every value that the model quantizes its format. A quant node gives it to the value that it reads where
 // every reader of that value wants the same codes, and further back through operations that choose among their
-// arguments: rounding what relu, clip and max pool leave of v is relu, clip and max pool of v rounded.
+// arguments: rounding what relu, clip and max pool leave of v is relu, clip and max pool of v rounded; a pad of v is
+// one of v rounded, by a constant that is rounded, too.
 func formats(g *ir.Graph) (map[*ir.Node]Format, error) {
 	wanted := make(map[*ir.Node]Format)
 	users := g.Users()
@@ -153,7 +155,8 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 
 // passes says that what u wants of its result may be made of its arguments instead. Signs are none of a rounded value.
 func passes(u *ir.Node) bool {
-	return Encodes(u) || u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op)
+	_, pads := move.PadsWith(u)
+	return Encodes(u) || u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op) || pads
 }
 
 // Limits are the least and the greatest value of a format.

@@ -10,7 +10,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
-	"lathe/ir/op/sequence"
 	"lathe/ir/op/norm"
 	"lathe/lower/float"
 	"lathe/lower/own"
@@ -43,10 +42,6 @@ func refuseFloat(s *stage, g *ir.Graph) error {
 			if err := why(n); err != nil && !errors.Is(err, column.ErrNoInteger) {
 				e = e.WithNote("%s", diag.Message(err))
 			}
-		}
-		if n.Op == sequence.Attention && len(n.Args) == 4 && !slices.ContainsFunc(n.Args[:3], (*ir.Node).IsConst) {
-			e = e.WithNote("hardware takes masks that are constants, or that follow from a 1 or 0 for each key; not one that " +
-				"hides keys from some tokens by other inputs, or all keys of a token by numbers that differ")
 		}
 		if alike[n.Op] > maxAlike {
 			e = e.WithNote("the same holds for %d more nodes", alike[n.Op]-1)

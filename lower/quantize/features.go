@@ -14,8 +14,8 @@ import (
 	"lathe/lower/pass"
 )
 
-// lostFeatures warns of features of inputs, along the last axis, of which the steps of the format that all of them share
-// leave next to nothing: the model does not see them. before is the float graph of after.
+// lostFeatures warns of features of inputs, along the last axis, of which the steps of the format that all share leave
+// next to nothing: the model does not see them. before is the float graph of after.
 func lostFeatures(s *stage, before, after *ir.Graph) {
 	for i, n := range after.In {
 		v, ok := format.IntegersOf(n.Type.Format)
@@ -29,7 +29,8 @@ func lostFeatures(s *stage, before, after *ir.Graph) {
 }
 
 // A feature is lost where its variance is less than seen times the mean square of what rounding changes, and worth
-// mending where it is less than seenWell times as much: uniform values of 2 and of 64 steps. named is how many are named.
+// mending where it is less than seenWell times as much: uniform values of 2 and of 64 steps. named is how many are
+// named.
 const seen, seenWell, named = 4, 1 << 12, 8
 
 // feature is what samples have of a feature: extremes, and sums of values, of their squares, and of the squares of what
@@ -85,7 +86,7 @@ func lostOf(g *ir.Graph, samples []ref.Sample, i int, step float64, f format.For
 			mend = append(mend, fmt.Sprintf("feature %d by 2^%d", c, int(math.Log2(most/features[c].size()))))
 		}
 	}
-	return fmt.Sprintf("%d of %d features are lost in steps of %s (%s), since feature %d reaches %s; where samples are made, "+
-		"multiply %s, and divide their weights by as much", lost, len(features), diag.Number(step, 3), f, loudest,
+	return fmt.Sprintf("%d of %d features are lost in steps of %s (%s), since feature %d reaches %s; where samples are "+
+		"made, multiply %s, and divide their weights by as much", lost, len(features), diag.Number(step, 3), f, loudest,
 		diag.Number(most, 3), strings.Join(mend, ", "))
 }

@@ -13,8 +13,8 @@ import (
 var Pipeline = pass.Pipeline[*stage]{
 	pass.New("refuse_padding", "names the first sample with an id that the model is without", pass.Annotate, 0,
 		func(s *stage, g *ir.Graph) error { return float.RefusePadding(g, s.Samples) }),
-	pass.New("softmax_last", "a softmax over an axis that is not the last stands between transposes", pass.Exact, 0,
-		only(layout.Lines)),
+	pass.New("softmax_last", "a softmax or argmax over an axis that is not the last stands between transposes",
+		pass.Exact, 0, only(layout.Lines)),
 	pass.New("refuse_float", "names all nodes without an integer form", pass.Annotate, 0, refuseFloat),
 	pass.New("scale_inputs",
 		"powers of two by which samples are multiplied, feature by feature, are taken from the weights that read them",

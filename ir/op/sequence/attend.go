@@ -105,8 +105,9 @@ func attentionLegal(n *ir.Node) error {
 	case a.Softcap != 0:
 		return errors.New("attention whose scores a tanh bounds has no hardware in this version")
 	case mask != nil:
-		return fmt.Errorf("hardware takes constants that are added to scores and leave each token a key, causal order, and "+
-			"masks that hide keys from all tokens; %q is %s %s", mask.Name, ir.ShapeString(mask.Type.Shape), mask.Type.Format)
+		return fmt.Errorf("hardware takes constants that are added to scores and hide all keys from a token by equal "+
+			"numbers, causal order, and masks that hide keys from all tokens; %q is %s %s", mask.Name,
+			ir.ShapeString(mask.Type.Shape), mask.Type.Format)
 	}
 	return errors.New("attention to constant keys or values, or of constant queries that differ between batches, " +
 		"has no hardware in this version")

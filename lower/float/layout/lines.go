@@ -7,26 +7,31 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/norm"
+	"lathe/ir/op/reduce"
 )
 
-// Lines turns the axis of each softmax and log-softmax to the end, between two transposes: units take lines of
-// neighbours.
+// Lines turns the axis of each softmax, log-softmax and argmax to the end, between two transposes: units take lines of
+// neighbours. An argmax without that axis in its result needs the first alone.
 func Lines(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		t := &n.Op.Traits
-		if !norm.KeepsRanks(n.Op) || n.IsConst() {
+		best, index := n.Attrs.(*reduce.ArgMaxAttrs)
+		if !norm.KeepsRanks(n.Op) && !index || n.IsConst() {
 			continue
 		}
-		rank := len(n.Type.Shape)
+		rank := len(n.Args[0].Type.Shape)
 		axis := t.Axis(n.Attrs)
 		at := (*axis + rank) % rank
-		if behindOnes(n.Type.Shape[at+1:]) {
+		if behindOnes(n.Args[0].Type.Shape[at+1:]) {
 			continue
 		}
 		perm := append(slices.Delete(identity(rank), at, at+1), at)
 		n.Args[0] = transpose(g, n, n.Args[0], perm)
-		n.Type.Shape = ir.TransposeShape(n.Type.Shape, perm)
 		*axis = rank - 1
+		if index && !best.KeepDims {
+			continue
+		}
+		n.Type.Shape = ir.TransposeShape(n.Type.Shape, perm)
 		behind(g, n, inverse(perm))
 	}
 	return nil
