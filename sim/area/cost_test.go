@@ -137,6 +137,9 @@ func TestFrameCosts(t *testing.T) {
 		{"stream_mark", []string{"WIDTH", "32", "BEATS", "24"}},
 		{"stream_mark", []string{"WIDTH", "8", "BEATS", "1"}},
 		{"stream_count", []string{"TOKENS", "197"}},
+		{"stream_check", []string{"WIDTH", "32", "BEATS", "24"}},
+		{"stream_check", []string{"WIDTH", "8", "BEATS", "1"}},
+		{"stream_check", []string{"WIDTH", "128", "BEATS", "1000"}},
 	}
 	holdCosts(t, t.TempDir(), modules, 20)
 }
