@@ -35,6 +35,8 @@ type Design struct {
 	// stream of the core that says where they end, which the wrapper makes.
 	Lengths int
 	Ends    *Port
+	// BadFrame is what becomes of a frame that TLAST ends too early or too late: Completes or Drops, else nobody looks.
+	BadFrame string
 	// Memory is what lies in a memory outside of the design; nil: nothing.
 	Memory *Memory
 	// Ports lists the streams of the design, inputs first.
@@ -47,6 +49,29 @@ type Design struct {
 	Extra []rtl.File
 	// Docs are files for readers: design.json and README.md.
 	Docs []rtl.File
+}
+
+// What becomes of a frame that TLAST ends too early or too late: zeros complete it, or its end is cut off; nothing
+// comes out for it.
+const (
+	Completes = "complete"
+	Drops     = "drop"
+)
+
+// CountBits are those of an output that counts frames.
+const CountBits = 16
+
+// Checked says whether the design looks at TLAST of frames that have one length.
+func (d *Design) Checked() bool { return d.BadFrame == Completes || d.BadFrame == Drops }
+
+// Counts names the outputs that count bad frames, one an input; nil where nobody looks.
+func (d *Design) Counts() (names []string) {
+	for _, p := range d.Ports {
+		if suffix, ok := strings.CutPrefix(p.Stream, "s_axis"); ok && d.Checked() {
+			names = append(names, "bad_frames"+suffix)
+		}
+	}
+	return names
 }
 
 // CoreClock is the input for the clock of all but the streams, where those have one of their own.

@@ -88,6 +88,10 @@ func (t *planText) target() {
 	t.key(true, "clock_mhz", t.plan.Target.ClockMHz, "hoped for; cycles become seconds by it")
 	t.key(t.plan.Target.StreamMHz > 0, "stream_clock_mhz", t.plan.Target.StreamMHz,
 		"that of the streams, which cross to clock_mhz")
+	if !t.plan.Decode && !t.plan.Lengths {
+		t.line("\n[stream]")
+		t.key(t.plan.BadFrame != plan.BadFrames[0], "bad_frame", t.plan.BadFrame, strings.Join(plan.BadFrames, ", "))
+	}
 }
 
 func (t *planText) quantize(saved bool) {

@@ -142,6 +142,9 @@ type top struct {
 	TokensFile                     string
 	// Most is the most tokens of a sequence; 0: it is no decoder.
 	Most, PositionBits int
+	// Counts are the outputs that count bad frames, of CountBits bits.
+	Counts    []string
+	CountBits int
 	// Core is half a period of core_clk where that of ap_clk is 50; 0: there is one clock.
 	Core int
 	// Inside is the clock of what is no stream, Runs whether that is out of reset.
@@ -165,7 +168,7 @@ func newTop(d *emit.Design, v Vectors) top {
 		Drain: drain, Memory: d.Memory, Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)),
 		CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase)), Tokens: v.Tokens,
 		TokensFile: folder + d.Top + "_tokens.mem", Most: d.Tokens, PositionBits: d.PositionBits(),
-		Core: coreHalf(d), Inside: inside, Runs: runs}
+		Counts: d.Counts(), CountBits: emit.CountBits, Core: coreHalf(d), Inside: inside, Runs: runs}
 }
 
 // newPort is port p of a test.

@@ -39,6 +39,9 @@ type description struct {
 	Group int `json:"samples_of_a_group,omitempty"`
 	// Lengths is the most tokens of a frame, where that changes.
 	Lengths int `json:"lengths,omitempty"`
+	// BadFrame is what becomes of a sample that TLAST ends too early or too late, Counts the outputs that count such.
+	BadFrame string   `json:"bad_frame,omitempty"`
+	Counts   []string `json:"bad_frame_counts,omitempty"`
 	// Memory is what is read from a memory outside.
 	Memory *emit.Memory `json:"memory,omitempty"`
 	// Balance is what the choice of foldings aimed at and reached.
@@ -67,6 +70,9 @@ func Describe(d *emit.Design) error {
 		Memory: d.Memory, Balance: d.Balance, Tokens: d.Tokens, Lengths: d.Lengths}
 	if d.Group > 1 {
 		js.Group = d.Group
+	}
+	if d.Checked() {
+		js.BadFrame, js.Counts = d.BadFrame, d.Counts()
 	}
 	for _, f := range slices.Concat(d.Files, d.Extra) {
 		js.Files = append(js.Files, f.Name)
@@ -134,6 +140,13 @@ const (
 		"low, keep to `ap_clk`; all the rest, also `error` and the port of a memory, keeps to `core_clk`, which may be\n" +
 		"any other clock. Asynchronous FIFOs lead from one to the other; a reset of a single cycle reaches both."
 	samplesEnd = "TLAST marks the last beat of a sample; the design counts beats and ignores TLAST on\nits inputs. "
+	// where frames are checked
+	checkedEnd = "TLAST marks the last beat of a sample, on the inputs too: %s.\n" +
+		"`error` says, until the next reset, that there was such a sample, and %s count%s them, up to %d. The next\n" +
+		"sample is right. "
+	completesEnd = "of one that it ends too early, zeros\ntake the place of the missing beats, and beats behind the " +
+		"last one are dropped"
+	dropsEnd = "for one that it ends too early or too\nlate, nothing comes out"
 	// of layers that share units, with several samples at a time
 	groupsEnd = "TLAST marks the last beat of a sample. The design takes groups of %d\n" +
 		"samples. TLAST on the last beat of a sample of the first input says that no more of its group come: the design\n" +
@@ -166,6 +179,9 @@ func readme(d *emit.Design) (string, error) {
 	ends := samplesEnd
 	if d.Group > 1 {
 		ends = fmt.Sprintf(groupsEnd, d.Group)
+	}
+	if d.Checked() {
+		ends = checked(d)
 	}
 	if d.Tokens > 0 {
 		ends = fmt.Sprintf(sequencesEnd, d.Tokens)
@@ -209,6 +225,19 @@ func readme(d *emit.Design) (string, error) {
 		Routed                  string
 	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory, routed(d)})
 	return s.String(), err
+}
+
+// checked says what becomes of frames that are too short or too long.
+func checked(d *emit.Design) string {
+	what, s := completesEnd, ""
+	if d.BadFrame == emit.Drops {
+		what = dropsEnd
+	}
+	counts := d.Counts()
+	if len(counts) == 1 {
+		s = "s"
+	}
+	return fmt.Sprintf(checkedEnd, what, "`"+strings.Join(counts, "`, `")+"`", s, 1<<emit.CountBits-1)
 }
 
 // layouts says how arrays of the model differ from streams: in the order of axes, and in the units of features.

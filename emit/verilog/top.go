@@ -163,6 +163,8 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 			m.Items = append(m.Items, axisOutput(p, d)...)
 		case d.Group > 1:
 			m.Items = append(append(m.Items, axisHead(p, 0)...), enters(p, d.Group, i == 0)...)
+		case d.Checked():
+			m.Items = append(append(m.Items, axisHead(p, 0)...), checkedInput(p, d.Counts()[i], d.BadFrame)...)
 		default:
 			m.Items = append(m.Items, axisInput(p, d.Tokens)...)
 		}
@@ -175,6 +177,7 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	if d.Lengths > 0 {
 		m.Ports = append(m.Ports, netlist.Port{Name: "error", Output: true})
 	}
+	counted(m, d)
 	b.axiWrapper(m)
 	for _, p := range b.axiPorts() {
 		to := p.Name

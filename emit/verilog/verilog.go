@@ -31,6 +31,8 @@ type Options struct {
 	StreamMHz float64
 	// Balance is what the choice of foldings aimed at and reached, for design.json; nil where nothing was balanced.
 	Balance *unit.Balance
+	// BadFrame is that of emit.Design.
+	BadFrame string
 	// Tokens, if not 0, makes a decoder of the design: sequences of up to that many tokens, see emit.Design.
 	Tokens int
 	// Units, if not nil, has what was planned of the units already.
@@ -102,7 +104,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	}
 	b.design = &emit.Design{Name: g.Name, Top: top, Single: singleOf(top, o), Core: top + "_core",
 		Version: o.Version, Part: o.Part, ClockMHz: o.ClockMHz, StreamMHz: o.StreamMHz, Balance: o.Balance,
-		Tokens: o.Tokens, Group: ring.Images(units)}
+		Tokens: o.Tokens, Group: ring.Images(units), BadFrame: o.BadFrame}
 	if err := b.instances(); err != nil {
 		return nil, err
 	}
@@ -110,6 +112,9 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		return nil, err
 	}
 	if err := decodes(b.design); err != nil {
+		return nil, err
+	}
+	if err := checks(b.design); err != nil {
 		return nil, err
 	}
 	if err := b.sources(o); err != nil {
@@ -277,6 +282,7 @@ func (b *builder) sources(o Options) error {
 	if b.design.Tokens > 0 {
 		modules = []string{"stream_session", "stream_answer", "stream_reset"}
 	}
+	modules = append(modules, checkers(b.design)...)
 	if b.design.StreamMHz > 0 {
 		modules = append(modules, "stream_cross", "stream_restart")
 	}

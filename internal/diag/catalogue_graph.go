@@ -160,6 +160,9 @@ var plans = []Entry{
 	{InputExponents, "The plan multiplies features of an input that cannot be, or has not one exponent for each.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[[input]]\nname = \"x\"\nexponents = [1, 2, 3]"},
+	{UncheckedFrames, "The frames of a design cannot be checked as the plan asks.",
+		"$ lathe emit-verilog sum.onnx -o out --plan plan.toml\n" +
+			"-- plan.toml --\n[stream]\nbad_frame = \"drop\""},
 	{NoPlannedAccumulator, "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[quantize]\ndata = \"mxint(16,32)\"\nweight = \"fixed(40)\""},

@@ -144,6 +144,7 @@ const (
 	CacheOutside         Code = "L0436"
 	FixedLength          Code = "L0437"
 	InputExponents       Code = "L0438"
+	UncheckedFrames      Code = "L0439"
 	NoPlannedAccumulator Code = "L0450"
 	UnreachableRate      Code = "L0455"
 	RateOverBudget       Code = "L0456"

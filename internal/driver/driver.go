@@ -343,6 +343,7 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 		}
 	}
 	o.Part, o.ClockMHz, o.StreamMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz, q.Plan.Target.StreamMHz
+	o.BadFrame = q.Plan.BadFrame
 	if hw.Schedule != nil {
 		o.Balance = hw.Schedule.Balance
 	}

@@ -22,6 +22,9 @@ type file struct {
 		ClockMHz  *float64 `toml:"clock_mhz"`
 		StreamMHz *float64 `toml:"stream_clock_mhz"`
 	} `toml:"target"`
+	Stream struct {
+		BadFrame *string `toml:"bad_frame"`
+	} `toml:"stream"`
 	Quantize struct {
 		Data         *string        `toml:"data"`
 		Unsigned     *bool          `toml:"unsigned"`

@@ -65,7 +65,7 @@ func TestPlanPage(t *testing.T) {
 			pageExample(t, table, m[1], m[2], strings.HasSuffix(strings.Split(line, "|")[4], "for `balance` "))
 		}
 	}
-	if len(want) != 15 {
+	if len(want) != 16 {
 		t.Errorf("the decoder has %d tables", len(want))
 	}
 	for _, table := range slices.Sorted(maps.Keys(want)) {

@@ -56,6 +56,7 @@ func (f *file) plan(name string, at *lines) (*Plan, error) {
 		p.fail("sequence.lengths", "sequences of a decoder have any length already").
 			WithHint("leave lengths out, or decode")
 	}
+	p.stream(f, plan)
 	p.memory(f, &plan.Fold.Memory)
 	p.unrolled(&f.Unroll, &plan.Fold)
 	p.ends(f, plan)

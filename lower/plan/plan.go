@@ -20,8 +20,10 @@ type Plan struct {
 	Decode bool
 	// Lengths lets every frame have its own number of tokens, up to those of the inputs.
 	Lengths bool
-	Inputs  []Input
-	Outputs []Output
+	// BadFrame is a word of BadFrames.
+	BadFrame string
+	Inputs   []Input
+	Outputs  []Output
 	// Train, Prune, LoRA, Distill and Bits are about training.
 	Train   Train
 	Prune   Prune
@@ -99,6 +101,7 @@ func Default() *Plan {
 		Fold: Fold{Mode: "lean", From: "the default mode", Layers: "spatial", Images: 1,
 			Memory: Memory{Weights: "rom", Ram: "auto", AXIBits: DefaultAXI, Burst: DefaultBurst},
 			Sums:   UsualSums},
-		Train: usualTraining(),
+		BadFrame: BadFrames[0],
+		Train:    usualTraining(),
 	}
 }
