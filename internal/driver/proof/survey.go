@@ -31,11 +31,11 @@ const Default = "default"
 var extra = []string{"mixed", "wrap", "pack", "serial", "unroll"}
 
 // InHardware are the files of the examples below a folder that match a pattern, without those of transformers, which
-// run in float.
+// run in float, and of operators of its own, which are read with a file that declares them.
 func InHardware(examples, pattern string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(examples, "*", pattern))
 	return slices.DeleteFunc(files, func(f string) bool {
-		return slices.Contains([]string{"bert-tiny-like", "digits-vit", "tiny-bert", "tiny-gpt2", "tiny-llama"},
+		return slices.Contains([]string{"bert-tiny-like", "digits-vit", "own-layers", "tiny-bert", "tiny-gpt2", "tiny-llama"},
 			filepath.Base(filepath.Dir(f)))
 	}), err
 }
