@@ -32,10 +32,12 @@ type learning struct {
 func (f *learning) add(c *cobra.Command, choices ...string) {
 	f.sourceFlags.add(c, true)
 	f.choices.add(c, choices...)
-	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on: .npz, .csv, IDX (ubyte, .gz), or "+
-		"a folder of pictures by class")
+	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on: .npz, .csv, IDX (ubyte, .gz), "+
+		"a folder of pictures by class, or text (.jsonl, .csv, .tsv, .txt, a folder)")
 	c.Flags().StringVar(&f.task.Labels, "labels", "", "their class numbers, or targets (.npy, IDX), "+
-		"or their column in a .csv")
+		"or their columns in a table")
+	c.Flags().StringSliceVar(&f.task.Text, "text", nil, "columns of a table that hold texts; default: all but labels")
+	c.Flags().StringVar(&f.task.Tokenizer, "tokenizer", "", "tokenizer.json for text; default: in the folder of the model")
 	c.Flags().StringVar(&f.task.Eval, "eval", "", "other samples, for the accuracy of the quantized model, as --data")
 	c.Flags().StringVar(&f.task.EvalLabels, "eval-labels", "", "the class numbers of the samples of --eval, as --labels")
 	c.Flags().StringVar(&f.method, "method", "", "qat (default), sft (in floats), distill")

@@ -127,12 +127,12 @@ func classes(g *ir.Graph, places int) (n int, place bool) {
 }
 
 // Accuracy is the share of labels that output 0 has: the place, or that of the largest element; of equal elements the
-// first counts.
+// first counts. Labels below 0 are left out.
 func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, error) {
 	if len(labels) != len(outputs) || len(labels) == 0 {
 		return 0, diag.New(diag.Labels, g.Name, "%d labels for %d samples", len(labels), len(outputs))
 	}
-	right, each := 0, len(labels[0])
+	right, count, each := 0, 0, len(labels[0])
 	n, place := classes(g, each)
 	for s, out := range outputs {
 		v, err := values(g, out, 0)
@@ -140,6 +140,10 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, err
 			return 0, err
 		}
 		for i, label := range labels[s] {
+			if label < 0 {
+				continue
+			}
+			count++
 			best := 0
 			if place {
 				best = int(v[i])
@@ -151,7 +155,7 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, err
 			}
 		}
 	}
-	return float64(right) / float64(len(outputs)*each), nil
+	return float64(right) / float64(max(count, 1)), nil
 }
 
 // largest is the place of the largest element, the first of equal ones.

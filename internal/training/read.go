@@ -4,6 +4,7 @@ package training
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,22 +13,83 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/train/data"
+	"lathe/train/tokens"
 )
 
-// read reads samples of any format for the input of a graph as it was imported. labels is a file, a column, or empty.
-func read(path, labels string, g *ir.Graph) (*data.Data, error) {
+// read reads samples of any format for the inputs of the graph as it was imported. labels is a file, columns, or empty.
+func (t *Task) read(p *prepared, path, labels string, targets bool) (*data.Data, error) {
 	if data.Plain(path) {
-		return data.Read(path, "", nil)
+		return data.Read(path, &data.Wanted{})
+	}
+	g := p.imported
+	w := &data.Wanted{Targets: targets}
+	if p.data != nil {
+		w.Classes = p.data.Classes
+	}
+	if !isFile(labels) {
+		w.Labels = labels
+	}
+	if takesTokens(g) {
+		if err := t.ofText(p, w); err != nil {
+			return nil, err
+		}
+		return data.Read(path, w)
 	}
 	if len(g.In) != 1 {
 		return nil, diag.New(diag.ArrayShape, path, "the model has %d inputs", len(g.In)).
 			WithHint("pass an .npz file with an array for each input")
 	}
-	column := ""
-	if !isFile(labels) {
-		column = labels
+	w.Shape = g.In[0].Type.Shape
+	return data.Read(path, w)
+}
+
+// takesTokens says that the inputs of a graph are whole numbers, as token numbers and masks are.
+func takesTokens(g *ir.Graph) bool {
+	return len(g.In) > 0 && !slices.ContainsFunc(g.In, func(n *ir.Node) bool { return n.Type.IsFloat() })
+}
+
+// ofText completes what is wanted of texts: a tokenizer, and the inputs of the model.
+func (t *Task) ofText(p *prepared, w *data.Wanted) error {
+	g := p.imported
+	w.Text = t.Text
+	for _, n := range g.In {
+		if !slices.Contains(data.Of, n.Name) && len(g.In) > 1 {
+			return diag.New(diag.ArrayShape, t.Source.Model, "no tokenizer makes the input %q: it makes %s", n.Name,
+				strings.Join(data.Of, ", ")).WithHint("pass an .npz file with an array for each input")
+		}
+		w.Inputs, w.Length = append(w.Inputs, n.Name), n.Type.Elems()
+		for _, u := range g.Nodes {
+			if len(u.Args) == 2 && u.Args[1] == n && u.Args[0].IsConst() && (n.Name == data.Of[0] || len(g.In) == 1) {
+				w.Vocabulary = u.Args[0].Type.Shape[0]
+			}
+		}
 	}
-	return data.Read(path, column, g.In[0].Type.Shape)
+	if p.tokens == nil {
+		path := t.tokenizer()
+		if t.Tokenizer == "" && !isFile(path) {
+			return diag.New(diag.TokenizerFile, path, "the data are text, and beside the model there is no tokenizer").
+				WithHint("--tokenizer names the tokenizer.json of the model")
+		}
+		k, err := tokens.Read(path)
+		if err != nil {
+			return err
+		}
+		p.tokens = k
+	}
+	w.Tokens = p.tokens
+	return nil
+}
+
+// tokenizer is the file that makes tokens: by default, that in the folder of the model.
+func (t *Task) tokenizer() string {
+	if t.Tokenizer != "" {
+		return t.Tokenizer
+	}
+	dir := t.Source.Model
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	return filepath.Join(dir, "tokenizer.json")
 }
 
 func isFile(path string) bool {
@@ -46,12 +108,12 @@ func labelled(d *data.Data, samples, labels string) (a *npz.Array, path string, 
 
 // evaluation reads samples, and the classes of each, to measure accuracy on.
 func (t *Task) evaluation(p *prepared) (*npz.File, [][]int64, error) {
-	d, err := read(t.Eval, t.EvalLabels, p.imported)
+	d, err := t.read(p, t.Eval, t.EvalLabels, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	if d.Classes != nil && p.data.Classes != nil && !slices.Equal(d.Classes, p.data.Classes) {
-		return nil, nil, diag.New(diag.Labels, t.Eval, "folders of classes are %s, and those of %s %s",
+		return nil, nil, diag.New(diag.Labels, t.Eval, "classes are %s, and those of %s %s",
 			strings.Join(d.Classes, ", "), t.Data, strings.Join(p.data.Classes, ", "))
 	}
 	a, path, err := labelled(d, t.Eval, t.EvalLabels)

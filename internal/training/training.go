@@ -7,6 +7,7 @@ package training
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"lathe/golden/ref"
 	"lathe/internal/diag"
@@ -20,6 +21,7 @@ import (
 	"lathe/train"
 	"lathe/train/data"
 	"lathe/train/model"
+	"lathe/train/tokens"
 )
 
 // Task is what is trained, on what.
@@ -27,8 +29,12 @@ type Task struct {
 	// Source is the model with its plan, whose tables [train], [prune], [lora] and [distill] say how it is trained.
 	// Without calibration samples of its own, those of Data serve.
 	Source driver.Source
-	// Data are samples, Labels their classes or targets: a file, a column of a table, or empty where folders name them.
+	// Data are samples, Labels their classes or targets: a file, columns of a table, or empty where folders name them.
 	Data, Labels string
+	// Tokenizer is a tokenizer.json, by default that in the folder of the model. Text are the columns of a table that hold
+	// texts; none for all but labels.
+	Tokenizer string
+	Text      []string
 	// Eval and EvalLabels are what accuracy is measured on, or empty.
 	Eval, EvalLabels string
 	// Engine starts the engine, once all else is right.
@@ -76,7 +82,9 @@ type prepared struct {
 	model *model.Model
 	set   *train.Set
 	data  *data.Data
-	float *ir.Graph // in the layout of the file
+	// tokens makes token numbers of texts; nil where there are none.
+	tokens *tokens.Tokenizer
+	float  *ir.Graph // in the layout of the file
 	// imported is the graph before all passes.
 	imported *ir.Graph
 	report   *quantize.Report
@@ -194,7 +202,7 @@ func (t *Task) prepare(ctx context.Context) (*prepared, error) {
 		return nil, err
 	}
 	p.imported = g
-	if p.data, err = read(t.Data, t.Labels, g); err != nil {
+	if p.data, err = t.read(p, t.Data, t.Labels, p.plan.Train.Loss != "cross_entropy"); err != nil {
 		return nil, err
 	}
 	s.Read = func(path string) (*npz.File, error) {
@@ -277,5 +285,19 @@ func (t *Task) measure(p *prepared) error {
 		return err
 	}
 	samples[p.float.Stage] = first
-	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), labels, len(first), p.float)
+	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), counted(labels), len(first), p.float)
+}
+
+// counted are labels with a class in place of each that is left out, as places of a sample may be, but no sample.
+func counted(labels [][]int64) [][]int64 {
+	out := make([][]int64, len(labels))
+	for i, of := range labels {
+		out[i] = slices.Clone(of)
+		for k, l := range of {
+			if l < 0 && len(of) > 1 {
+				out[i][k] = 0
+			}
+		}
+	}
+	return out
 }

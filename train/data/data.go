@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package data reads samples and labels for training: NumPy arrays, tables (CSV), IDX files as MNIST ships, and folders
-// of pictures, one a class.
+// Package data reads samples and labels for training: NumPy arrays, tables (CSV), IDX files as MNIST ships, folders of
+// pictures, one a class, and text.
 package data
 
 import (
@@ -12,7 +12,29 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/train/tokens"
 )
+
+// Wanted is what a model takes, and what of a file it gets.
+type Wanted struct {
+	// Shape is that of the only input, where samples are numbers.
+	Shape []int
+	// Labels are columns of a table that hold labels, apart by commas; "" for none. Targets says that they are numbers,
+	// and no classes.
+	Labels  string
+	Targets bool
+	// Classes are names of classes in the order of their numbers, where other samples have given them.
+	Classes []string
+	// Tokens, if not nil, makes token numbers of texts. Text are the columns of a table that hold them, one or two; none
+	// for all but those of labels.
+	Tokens *tokens.Tokenizer
+	Text   []string
+	// Inputs are those of a model of text, by name, and Length is how many tokens each takes.
+	Inputs []string
+	Length int
+	// Vocabulary is the number of tokens that the model knows; 0 if that is not known.
+	Vocabulary int
+}
 
 // Data is what a file or folder holds.
 type Data struct {
@@ -31,6 +53,8 @@ const (
 	table
 	idx
 	folder
+	lines // .jsonl, .tsv: they hold texts
+	prose // .txt
 )
 
 func kindOf(path string) kind {
@@ -41,6 +65,10 @@ func kindOf(path string) kind {
 		return table
 	case strings.HasSuffix(bare, "ubyte") || strings.HasSuffix(bare, ".idx"):
 		return idx
+	case strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".tsv"):
+		return lines
+	case strings.HasSuffix(name, ".txt"):
+		return prose
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return folder
@@ -51,22 +79,27 @@ func kindOf(path string) kind {
 // Plain says that a file is one that every command reads: NumPy arrays.
 func Plain(path string) bool { return kindOf(path) == arrays }
 
-// Labelled says that labels come with the samples, as folders have them.
-func Labelled(path string) bool { return kindOf(path) == folder }
+// Labelled says that labels come with the samples, as folders have them, and text whose next token is learnt.
+func Labelled(path string) bool { return kindOf(path) == folder || kindOf(path) == prose }
 
-// Read reads samples for an input of a shape. label is the column of a table that holds classes, or empty.
-func Read(path, label string, shape []int) (*Data, error) {
-	switch kindOf(path) {
-	case table:
-		return readTable(path, label, shape)
-	case idx:
+// Read reads samples.
+func Read(path string, w *Wanted) (*Data, error) {
+	k := kindOf(path)
+	switch {
+	case w.Tokens != nil && k != arrays:
+		return w.readText(path, k)
+	case k == lines || k == prose:
+		return nil, diag.New(diag.ArrayShape, path, "the file holds text, and the model takes no token numbers")
+	case k == table:
+		return readTable(path, w)
+	case k == idx:
 		a, err := readIDX(path)
 		if err != nil {
 			return nil, err
 		}
-		return a.samples(path, shape)
-	case folder:
-		return readFolder(path, shape)
+		return a.samples(path, w.Shape)
+	case k == folder:
+		return readFolder(path, w.Shape)
 	}
 	f, err := npz.Read(path)
 	return &Data{File: f}, err

@@ -60,15 +60,15 @@ func refused(t *testing.T, err error, text string) {
 func TestTable(t *testing.T) {
 	dir := t.TempDir()
 	path := file(t, dir, "x.csv", []byte("\ufeffa,kind,b\n1, 2,-0.5\n\"3\",0,1e-1\n"))
-	d, err := data.Read(path, "kind", []int{1, 2})
+	d, err := data.Read(path, &data.Wanted{Labels: "kind", Shape: []int{1, 2}})
 	want(t, d, err, []int{2, 1, 2}, []float32{1, -0.5, 3, 0.1}, []int64{2, 0})
-	d, err = data.Read(path, "", []int{3})
+	d, err = data.Read(path, &data.Wanted{Shape: []int{3}})
 	want(t, d, err, []int{2, 3}, []float32{1, 2, -0.5, 3, 0, 0.1}, nil)
-	_, err = data.Read(path, "", []int{4})
+	_, err = data.Read(path, &data.Wanted{Shape: []int{4}})
 	refused(t, err, "x.csv: L0910: a sample has 3 elements, the input takes 4")
-	_, err = data.Read(path, "species", []int{2})
+	_, err = data.Read(path, &data.Wanted{Labels: "species", Shape: []int{2}})
 	refused(t, err, `x.csv: L1005: there is no column "species"; columns begin with a, kind, b`)
-	_, err = data.Read(path, "b", []int{2})
+	_, err = data.Read(path, &data.Wanted{Labels: "b", Shape: []int{2}})
 	refused(t, err, `line 2, column "b": "-0.5" is not the number of a class`)
 	for content, text := range map[string]string{
 		"a,b\n1,2\n1,x\n": `line 3, column "b": "x" is not a finite number`,
@@ -77,7 +77,7 @@ func TestTable(t *testing.T) {
 		"a,b\n":           "there is no sample",
 		"":                "the table is empty",
 	} {
-		_, err := data.Read(file(t, dir, "bad.csv", []byte(content)), "", []int{2})
+		_, err := data.Read(file(t, dir, "bad.csv", []byte(content)), &data.Wanted{Shape: []int{2}})
 		refused(t, err, text)
 	}
 }
@@ -90,7 +90,7 @@ func TestIDX(t *testing.T) {
 	z.Write(pictures)
 	z.Close()
 	for name, content := range map[string][]byte{"train-images-idx3-ubyte": pictures, "x.ubyte.gz": packed.Bytes()} {
-		d, err := data.Read(file(t, dir, name, content), "", []int{1, 1, 2})
+		d, err := data.Read(file(t, dir, name, content), &data.Wanted{Shape: []int{1, 1, 2}})
 		want(t, d, err, []int{2, 1, 1, 2}, []float32{0, 1, 0.2, 0.4}, nil)
 	}
 	a, err := data.ReadLabels(file(t, dir, "y.idx", []byte{0, 0, 8, 1, 0, 0, 0, 3, 7, 0, 9}))
@@ -109,7 +109,7 @@ func TestIDX(t *testing.T) {
 		"gzip: unexpected EOF":                    packed.Bytes()[:12],
 		"a sample has 1x2 elements, the input ta": pictures,
 	} {
-		_, err := data.Read(file(t, dir, "bad.idx", content), "", []int{3})
+		_, err := data.Read(file(t, dir, "bad.idx", content), &data.Wanted{Shape: []int{3}})
 		refused(t, err, text)
 	}
 }
@@ -134,27 +134,27 @@ func TestFolder(t *testing.T) {
 	file(t, dir, "a/2.PNG", picture(t, grey, grey))
 	file(t, dir, "a/notes.txt", nil)
 	first := []float32{0.2, 0.2, 0.2, 0.2, 0.2, 0.2}
-	d, err := data.Read(dir, "", []int{1, 2, 3})
+	d, err := data.Read(dir, &data.Wanted{Shape: []int{1, 2, 3}})
 	want(t, d, err, []int{2, 1, 2, 3}, append(first, 1, 0, 0, 0.2, 0.2, 0.2), []int64{0, 1})
 	if !slices.Equal(d.Classes, []string{"a", "b"}) {
 		t.Errorf("classes %v", d.Classes)
 	}
-	d, err = data.Read(dir, "", []int{3, 1, 2})
+	d, err = data.Read(dir, &data.Wanted{Shape: []int{3, 1, 2}})
 	want(t, d, err, []int{2, 3, 1, 2}, append(first[:6:6], 1, 0.2, 0, 0.2, 0, 0.2), []int64{0, 1})
-	d, err = data.Read(dir, "", []int{1, 1, 2})
+	d, err = data.Read(dir, &data.Wanted{Shape: []int{1, 1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if x := d.File.Arrays[0].Float32s(); x[0] != 0.2 || x[2] < 0.298 || x[2] > 0.3 {
 		t.Errorf("luminance %v", x)
 	}
-	_, err = data.Read(dir, "", []int{3, 4, 4})
+	_, err = data.Read(dir, &data.Wanted{Shape: []int{3, 4, 4}})
 	refused(t, err, filepath.Join("a", "2.PNG")+": L0910: the picture has 2x1 points, the input takes 4x4")
-	_, err = data.Read(dir, "", []int{64})
+	_, err = data.Read(dir, &data.Wanted{Shape: []int{64}})
 	refused(t, err, "an input of shape 64 takes no pictures")
 	file(t, dir, "a/0.jpg", []byte("none"))
-	_, err = data.Read(dir, "", []int{3, 1, 2})
+	_, err = data.Read(dir, &data.Wanted{Shape: []int{3, 1, 2}})
 	refused(t, err, filepath.Join("a", "0.jpg")+": L")
-	_, err = data.Read(t.TempDir(), "", []int{3, 1, 2})
+	_, err = data.Read(t.TempDir(), &data.Wanted{Shape: []int{3, 1, 2}})
 	refused(t, err, "there are no pictures")
 }

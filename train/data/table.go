@@ -6,21 +6,19 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"lathe/internal/diag"
-	"lathe/internal/npz"
 )
 
 // shown is how many columns a message names.
 const shown = 12
 
-// readTable reads a table with a header; all columns are features, but for that of labels.
-func readTable(path, label string, shape []int) (*Data, error) {
+// readTable reads a table with a header; all columns are features, but for those of labels.
+func readTable(path string, w *Wanted) (*Data, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -33,15 +31,15 @@ func readTable(path, label string, shape []int) (*Data, error) {
 		return nil, badTable(path, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
-	at := -1
-	if label != "" {
-		if at = slices.Index(header, label); at < 0 {
-			return nil, diag.New(diag.TrainLabels, path, "there is no column %q; columns begin with %s", label,
-				strings.Join(header[:min(len(header), shown)], ", "))
-		}
+	labels, err := answersOf(path, w)
+	if err != nil {
+		return nil, err
+	}
+	at, err := places(path, header, labels.columns)
+	if err != nil {
+		return nil, err
 	}
 	var x []float32
-	var classes []int64
 	n := 0
 	for ; ; n++ {
 		row, err := r.Read()
@@ -51,29 +49,27 @@ func readTable(path, label string, shape []int) (*Data, error) {
 		if err != nil {
 			return nil, badTable(path, err)
 		}
+		line, _ := r.FieldPos(0)
+		for _, i := range at {
+			if err := labels.add(line, header[i], row[i]); err != nil {
+				return nil, err
+			}
+		}
 		for i, s := range row {
+			if slices.Contains(at, i) {
+				continue
+			}
 			v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-			line, _ := r.FieldPos(i)
-			switch {
-			case i == at && (err != nil || v != math.Trunc(v) || math.Abs(v) > math.MaxInt32):
-				return nil, diag.New(diag.TrainLabels, path, "line %d, column %q: %q is not the number of a class", line,
-					header[i], s)
-			case i == at:
-				classes = append(classes, int64(v))
-			case err != nil || v-v != 0:
+			if err != nil || v-v != 0 {
 				return nil, diag.New(diag.ArrayBroken, path, "line %d, column %q: %q is not a finite number", line, header[i], s).
 					WithHint("leave the column out, or name it with --labels if it holds the classes")
-			default:
-				x = append(x, float32(v))
 			}
+			x = append(x, float32(v))
 		}
 	}
 	d := &Data{}
-	if at >= 0 {
-		a := npz.Int64Array(label, []int{n}, classes)
-		d.Labels = &a
-	}
-	d.File, err = one(path, n, []int{len(x) / max(n, 1)}, shape, x)
+	labels.into(d)
+	d.File, err = one(path, n, []int{len(x) / max(n, 1)}, w.Shape, x)
 	return d, err
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays as files that the program reads."""
 
+import json
 import os
 import zipfile
 from collections.abc import Mapping
@@ -43,6 +44,24 @@ def npz(value, path):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 numpy.lib.format.write_array(member, array(one), allow_pickle=False)
     return path
+
+
+def texts(values, path):
+    """The path of a new file of lines of JSON with texts, or pairs of texts; None where values are none."""
+    first = values[0] if isinstance(values, (list, tuple)) and values else None
+    if isinstance(first, str):
+        values = [[text] for text in values]
+    elif not isinstance(first, (list, tuple)) or not first or not isinstance(first[0], str):
+        return None
+    with open(path, "w", encoding="utf-8") as file:
+        for value in values:
+            file.write(json.dumps({f"text{i}": text for i, text in enumerate(value)}) + "\n")
+    return path
+
+
+def samples(value, path):
+    """The path of an .npz file with arrays, or of a file of lines with texts, where value is a list of them."""
+    return texts(value, path.removesuffix(".npz") + ".jsonl") or npz(value, path)
 
 
 def npy(value, path):

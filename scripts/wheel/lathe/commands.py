@@ -108,9 +108,10 @@ def train(model, data, plan=None, eval=None, output=None, **flags):
     """Trains a model as the hardware will compute it. The result is a model for every other call.
 
     data is a pair of samples and labels; eval is another pair, on which accuracy is measured: accuracy.quantized of
-    the result. A plan's [train], [prune], [lora] and [distill] say how. flags are those of lathe train: bits=3,
-    epochs=20, lr=0.003, seed=2, method="distill". The result's log is the folder of checkpoints and curves, which lives
-    as long as output does; with output, a call that was interrupted goes on where it ended.
+    the result. Samples are arrays, or a list of texts, or of pairs of texts, for a model that takes token numbers;
+    tokenizer="tokenizer.json" makes those. A plan's [train], [prune], [lora] and [distill] say how. flags are those of
+    lathe train: bits=3, epochs=20, lr=0.003, seed=2, method="distill". The result's log is the folder of checkpoints
+    and curves, which lives as long as output does; with output, a call that was interrupted goes on where it ended.
     """
     samples, labels = _pair("data", data)
     others, other_labels = (None, None) if eval is None else _pair("eval", eval)

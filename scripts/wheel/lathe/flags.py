@@ -7,7 +7,7 @@ from . import arrays, plans
 
 # Arguments that are files for the program, with what writes them and how the file ends.
 _FILES = {"inputs": (arrays.npz, ".npz"), "calibrate": (arrays.npz, ".npz"), "bind": (arrays.npz, ".npz"),
-          "example": (arrays.npz, ".npz"), "data": (arrays.npz, ".npz"), "eval": (arrays.npz, ".npz"),
+          "example": (arrays.npz, ".npz"), "data": (arrays.samples, ".npz"), "eval": (arrays.samples, ".npz"),
           "labels": (arrays.npy, ".npy"), "calibrate_labels": (arrays.npy, ".npy"),
           "eval_labels": (arrays.npy, ".npy"), "plan": (plans.file, ".toml")}
 

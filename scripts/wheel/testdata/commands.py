@@ -126,6 +126,22 @@ with tempfile.TemporaryDirectory() as folder:
     assert floats.method == "sft" and os.path.exists(os.path.join(folder, "f.lathe")) and floats.log.startswith(folder)
 e = refused("59 samples", lambda: lathe.train(path, (x[:59], labels)), lathe.Error)
 assert e.code == "L1005", e
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "tokenizer.json"), "w") as file:
+        file.write('{"model": {"type": "BPE", "vocab": {"[PAD]": 0, "a": 1, "b": 2}, "merges": []}}')
+    with open(os.path.join(folder, "text.lathe"), "w") as file:
+        file.write("""lathe 1
+graph %m float(%ids) {
+  %ids = input : 1x2 int(64,over=wrap)
+  %table = const {data = f32 [0.1, -0.2, 0.3]} : 3x1 fp32
+  %e = gather(%table, %ids) {axis = 0} : 1x2x1 fp32
+  %y = reshape(%e) {shape = [1, 2]} : 1x2 fp32
+  return y = %y
+}
+""")
+    texts = ["ab", 'a"b', "\u00e9"], [1, 0, 1]
+    words = lathe.train(file.name, texts, eval=texts, method="sft", epochs=1, batch=3)
+    assert words.steps == 1 and 0 <= words.accuracy.float <= 1, words
 refused("data is a pair", lambda: lathe.train(path, x), TypeError)
 refused("unexpected argument epoch\n", lambda: lathe.train(path, (x, labels), epoch=2))
 
