@@ -2,7 +2,7 @@
 # `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
-.PHONY: help setup build wheel demo test long fuzz bench bench-alkaid gen replay lint fmt clean
+.PHONY: help setup build wheel demo test long fuzz bench bench-alkaid bench-hgq gen replay lint fmt clean
 # PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...; changed is what the difference to main (or BASE) can
 # break.
 PKGS ?= ./...
@@ -49,6 +49,10 @@ bench: setup ## benchmarks, and at the end what is promised beside what was meas
 bench-alkaid: setup ## constant products and networks beside those of alkaid, by the same synthesis: docs/area.md
 	@scripts/setup alkaid
 	go test -count=1 -timeout 6h -tags long -run '^TestAlkaid(Networks)?$$' -v ./sim/area -update
+
+bench-hgq: setup ## training of widths and its hardware beside HGQ2 and alkaid: docs/training-widths.md
+	@scripts/setup hgq
+	scripts/measure widths
 
 gen: ## writes the parser and the generated pages of docs/ anew
 	@scripts/parser

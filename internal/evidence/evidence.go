@@ -81,6 +81,7 @@ type Evidence struct {
 	Nodes   []Nodes
 	Formats []Format
 	Sums    []Sum
+	Widths  []Width
 }
 
 // The files of a folder of evidence.
@@ -94,6 +95,7 @@ const (
 	nodesFile   = "onnx.jsonl"
 	formatsFile = "formats.jsonl"
 	sumsFile    = "sums.jsonl"
+	widthsFile  = "widths.jsonl"
 )
 
 // Read reads a folder. Errors are those of the files and of their JSON.
@@ -127,7 +129,10 @@ func Read(dir string) (*Evidence, error) {
 	if e.Formats, err = lines[Format](dir, formatsFile); err != nil {
 		return nil, err
 	}
-	e.Sums, err = lines[Sum](dir, sumsFile)
+	if e.Sums, err = lines[Sum](dir, sumsFile); err != nil {
+		return nil, err
+	}
+	e.Widths, err = lines[Width](dir, widthsFile)
 	return e, err
 }
 
@@ -175,7 +180,7 @@ func (e *Evidence) texts() map[string]string {
 	return map[string]string{sweepFile: string(sweep) + "\n", edgesFile: text(e.Edges), proofsFile: text(e.Proofs),
 		usesFile: text(e.Uses), clocksFile: text(e.Clocks), areasFile: text(e.Areas),
 		nodesFile: text(e.Nodes), formatsFile: text(e.Formats),
-		sumsFile: text(e.Sums)}
+		sumsFile: text(e.Sums), widthsFile: text(e.Widths)}
 }
 
 func text[T any](list []T) string {

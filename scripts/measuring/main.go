@@ -13,6 +13,7 @@
 //	measuring area-few-bits [-run REGEXP]
 //	measuring onnx [-run REGEXP]
 //	measuring formats-exact [-run REGEXP]
+//	measuring widths [-run REGEXP]
 //
 // results compiles the examples, compares their circuits with the lines of docs/evidence, proves those that -prove
 // names, and prints docs/results.md. equal records that COMMAND has proven a module to be what it was at the last
@@ -20,8 +21,9 @@
 // timing-modules does so with modules alone, whose clocks docs/timing-modules.md keeps; what -run does not match stays.
 // area, area-few-bits and area-ecp5 have Yosys count designs and units, keep the counts in docs/evidence, and print
 // docs/area.md and docs/area-ecp5.md. onnx runs the node tests of operations, keeps what they say, and prints
-// docs/onnx.md; formats-exact does so with two examples in every number format and docs/formats-exact.md. print only
-// prints all pages but those of modules.
+// docs/onnx.md; formats-exact does so with two examples in every number format and docs/formats-exact.md. widths trains
+// widths of weights beside HGQ2, has Yosys count what comes out, and prints docs/training-widths.md. print only prints
+// all pages but those of modules.
 package main
 
 import (
@@ -74,7 +76,7 @@ type page struct {
 var pages = []page{{"results", "", results}, {"print", "", reprint}, {"equal", "MODULE COMMAND", equal},
 	{"timing", "", timing}, {"timing-modules", "", modules}, {"area", "", areas(areaDesigns)},
 	{"area-ecp5", "", areas(ecp5Designs)}, {"area-few-bits", "", sums}, {"onnx", "", nodes},
-	{"formats-exact", "", formats}}
+	{"formats-exact", "", formats}, {"widths", "", widths}}
 
 // run returns the exit status: 0 done, 1 something is wrong, 2 wrong usage.
 func run(ctx context.Context, args []string, stderr io.Writer) int {

@@ -76,6 +76,9 @@ func reprint(context.Context, *flags, []string, func(string)) error {
 	if err := saveFormats(e); err != nil {
 		return err
 	}
+	if err := saveWidths(e); err != nil {
+		return err
+	}
 	return saveClocks(e, models)
 }
 
