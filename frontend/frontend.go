@@ -17,6 +17,7 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/hf"
 	"lathe/frontend/onnx"
+	"lathe/frontend/peft"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
 	"lathe/frontend/torch"
@@ -50,6 +51,17 @@ func formats() []format {
 // Load imports the model at path as a float graph, or loads a saved graph as it is. The extension of the file name
 // decides the format, else its first bytes. Errors are *diag.Error or diag.List.
 func Load(path string, opts Options) (*ir.Graph, error) {
+	g, err := imported(path, opts)
+	if err == nil && opts.Adapter != "" {
+		err = peft.Merge(g, opts.Adapter)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func imported(path string, opts Options) (*ir.Graph, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

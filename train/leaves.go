@@ -43,9 +43,7 @@ func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
 	l := &leaves{model: m, direct: map[int]int{}, merged: map[int]adapter{}, narrow: map[int]int{}}
 	for i := range m.Params {
 		p := &m.Params[i]
-		named := func(patterns []string) bool {
-			return slices.ContainsFunc(patterns, func(s string) bool { return plan.Glob(s, p.Name) || plan.Glob(s, p.Node) })
-		}
+		named := func(patterns []string) bool { return slices.ContainsFunc(patterns, p.Named) }
 		switch {
 		case named(t.Freeze):
 		case lora.Rank == 0 || named(lora.Also):

@@ -35,6 +35,8 @@ type Options struct {
 	Layers *layers.File
 	// Transformer is what a Hugging Face folder leaves open.
 	Transformer Transformer
+	// Adapter is a folder of an adapter that is added to the matrices of the model (package peft), or empty.
+	Adapter string
 }
 
 // Known refuses names of options that the model does not have; kind says what they name. Names are those that it has.

@@ -93,8 +93,8 @@ func (s *sourceFlags) choose(a *App) error {
 }
 
 // reading are the flags of how a model is read and lowered, which many commands share: their help comes last.
-var reading = []string{"bind", "check-passes", "dim", "dump-after", "dump-html", "example", "loss", "max-seq",
-	"model-inputs", "ops", "outputs", "past", "seq", "shape", "task", "unroll"}
+var reading = []string{"adapter", "bind", "check-passes", "dim", "dump-after", "dump-html", "example", "loss",
+	"max-seq", "model-inputs", "ops", "outputs", "past", "seq", "shape", "task", "unroll"}
 
 // explainFlags prints the flags that are a command's own, and then those of how it reads a model.
 func explainFlags(c *cobra.Command) error {

@@ -44,6 +44,7 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 		"arrays (.npz) that replace inputs of the model, such as weights: by name, number or order")
 	c.Flags().StringVar(&s.source.Ops, "ops", "",
 		"file that declares operations of the model that Lathe does not know (TOML, docs/own-layers.md)")
+	c.Flags().StringVar(&s.source.Adapter, "adapter", "", "folder of a LoRA adapter (PEFT) to add to the model")
 	c.Flags().StringSliceVar(&s.source.Outputs, "outputs", nil,
 		"end the model at these values: nodes of lathe inspect, or tensors of the file")
 	c.Flags().IntVar(&s.source.Unroll, "unroll", 0, "unroll loops of up to this many rounds (StableHLO)")

@@ -128,7 +128,13 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 	if err := a.printFront(r.Front); err != nil {
 		return err
 	}
+	if r.AdapterNote != "" {
+		fmt.Fprintf(a.Err, "note: %s\n", r.AdapterNote)
+	}
 	fmt.Fprintf(a.Out, "saved %s\n", f.out)
+	if r.Adapter != "" {
+		fmt.Fprintf(a.Out, "saved the adapter in %s\n", r.Adapter)
+	}
 	return nil
 }
 
@@ -163,6 +169,7 @@ type trainedFacts struct {
 	Front    []training.Point  `json:"front,omitempty"`
 	Seconds  float64           `json:"seconds"`
 	Output   string            `json:"output"`
+	Adapter  string            `json:"adapter,omitempty"`
 	Log      string            `json:"log"`
 }
 
@@ -174,5 +181,5 @@ type lossFacts struct {
 
 func trainFacts(r *training.Trained, f *trainFlags, took time.Duration) trainedFacts {
 	return trainedFacts{r.Plan.Train.Method, r.Plan.Train.Epochs, r.Steps, r.Resumed, lossFacts{r.First, r.Last},
-		r.Accuracy, r.Trained, r.Elements, r.Front, took.Seconds(), f.out, f.task.Folder}
+		r.Accuracy, r.Trained, r.Elements, r.Front, took.Seconds(), f.out, r.Adapter, f.task.Folder}
 }

@@ -72,6 +72,7 @@ const (
 	FolderSetting        Code = "L0282"
 	NoWeights            Code = "L0283"
 	UnofferedChoice      Code = "L0284"
+	AdapterFolder        Code = "L0285"
 	ConstantData         Code = "L0301"
 	NodeOrder            Code = "L0302"
 	UnknownNode          Code = "L0303"

@@ -70,6 +70,8 @@ type Source struct {
 	Ops string
 	// Outputs are the names of the values at which the model ends; nil for the outputs that it has.
 	Outputs []string
+	// Adapter is a folder of an adapter that is added to the model, or empty.
+	Adapter string
 	// Warn, if not nil, hears what a user should know of the import before trusting the results.
 	Warn func(string)
 }
@@ -88,7 +90,7 @@ func (s Source) Import() (*ir.Graph, error) {
 		return nil, err
 	}
 	opts := source.Options{Dims: s.Dims, Shapes: shapes, Transformer: transformer, Unroll: s.Unroll,
-		Outputs: s.Outputs}
+		Outputs: s.Outputs, Adapter: s.Adapter}
 	if s.Bind != "" {
 		if opts.Bind, err = npz.Read(s.Bind); err != nil {
 			return nil, err

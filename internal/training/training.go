@@ -74,6 +74,9 @@ type Trained struct {
 	Front []Point
 	// Report is that of quantization; nil where training is in floats.
 	Report *quantize.Report
+	// Adapter is the folder of the adapters, as PEFT has it, "" where there are none; AdapterNote says why not, if they
+	// could not be written.
+	Adapter, AdapterNote string
 }
 
 // prepared is a model that is ready for training.
@@ -123,6 +126,11 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	}
 	if out.Result, err = trainer.Run(ctx, engine); err != nil {
 		return nil, err
+	}
+	if p.plan.LoRA.Rank > 0 && t.Folder != "" {
+		if out.Adapter, out.AdapterNote, err = t.writeAdapter(p, out.Result); err != nil {
+			return nil, err
+		}
 	}
 	after := out.Metric
 	if after == nil && p.judge != nil {

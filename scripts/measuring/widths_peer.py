@@ -4,7 +4,7 @@
 usage: widths_peer.py EXAMPLE BETA SEED EPOCHS OUT WIDTH...
 
 EXAMPLE is a folder with train.npz, train_labels.npy, inputs.npz and labels.npy; WIDTH... are the outputs of the layers.
-OUT gets the Verilog (OUT/src, top "model"). Standard output gets one line of JSON.
+OUT gets the Verilog (OUT/src, top "model"); "" for none. Standard output gets one line of JSON.
 """
 
 import json
@@ -54,6 +54,13 @@ def main():
     seconds = time.time() - start
     trace_minmax(model, x)
     right = float((model.predict(other, verbose=0).argmax(-1) == labels).mean())
+    if out:
+        printed(model, out)
+    print(json.dumps({"accuracy": right, "seconds": seconds}))
+
+
+def printed(model, out):
+    """Has alkaid print a model, and demands that it finds no mismatch."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")
         model.save(path)
@@ -63,7 +70,6 @@ def main():
     wrong = re.search(r"\[(\d+)/\d+\] mismatches", said.stdout + said.stderr)
     if wrong is None or wrong.group(1) != "0":
         sys.exit("alkaid does not say that its circuit is the model: " + said.stdout + said.stderr)
-    print(json.dumps({"accuracy": right, "seconds": seconds}))
 
 
 main()

@@ -13,6 +13,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/leaf"
 	"lathe/lower/float/simplify"
+	"lathe/lower/plan"
 	"lathe/lower/quantize/formats"
 )
 
@@ -37,6 +38,9 @@ type Param struct {
 	// Node names the first node that reads the parameter, Pos its place in the source model.
 	Node, Pos string
 }
+
+// Named says that a name with * for any text is that of the parameter, or of the node that reads it.
+func (p *Param) Named(pattern string) bool { return plan.Glob(pattern, p.Name) || plan.Glob(pattern, p.Node) }
 
 // slot is an argument of a node that is a parameter.
 type slot struct {

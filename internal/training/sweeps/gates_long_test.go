@@ -50,8 +50,8 @@ func digits(t *testing.T, kind string, r sweeps.Ranges) *sweeps.Sweep {
 
 // TestQATGates demands of training in few bits what post-training quantization does not reach.
 func TestQATGates(t *testing.T) {
-	s := digits(t, "ptq-qat", sweeps.Ranges{Weight: true, Data: true, Formats: []string{"fixed(2)", "fixed(3)", "fixed(4)",
-		"fixed(5)", "fixed(6)", "fixed(8)", "float(4,3)", "float(2,1)", "log(4)", "mxint(8,32)", "mxint(4,16)"}})
+	s := digits(t, "ptq-qat", sweeps.Ranges{Weight: true, Data: true, Formats: []string{"fixed(2)", "fixed(3)",
+		"fixed(4)", "fixed(5)", "fixed(6)", "fixed(8)", "float(4,3)", "float(2,1)", "log(4)", "mxint(8,32)", "mxint(4,16)"}})
 	for _, p := range s.Points {
 		if p.After.Mean < p.Before.Mean-.003 {
 			t.Errorf("%s: %.4f after training, %.4f before", p.Label, p.After.Mean, p.Before.Mean)
@@ -65,8 +65,8 @@ func TestQATGates(t *testing.T) {
 	}
 }
 
-// below says that the mean of a is less than that of b by more than the standard error of their difference: at few zeros
-// both methods end at the accuracy of the float model, and their order is chance.
+// below says that the mean of a is less than that of b by more than the standard error of their difference: at few
+// zeros both methods end at the accuracy of the float model, and their order is chance.
 func below(a, b sweeps.Spread) bool {
 	return a.Mean < b.Mean-math.Sqrt((a.Deviation*a.Deviation+b.Deviation*b.Deviation)/seeds)
 }

@@ -36,10 +36,8 @@ type Options struct {
 	Fresh int
 	// NoCost predicts no hardware.
 	NoCost bool
-	// Folder keeps what runs came to, so that an interrupted sweep goes on, and the graphs of seed 1, or of all. "" for
-	// none.
-	Folder    string
-	AllGraphs bool
+	// Folder keeps what runs came to, so that an interrupted sweep goes on, and the graphs of seed 1. "" for none.
+	Folder string
 	// Watch hears of steps: so many of all runs are done. Ended hears of runs.
 	Watch func(done, all int)
 	Ended func(*Run)
@@ -160,12 +158,8 @@ func (o *Options) run(ctx context.Context, e *shared, s *setting, model string, 
 		}
 		r.LUT, r.DSP = &lut, &dsp
 	}
-	if o.Folder != "" && (seed == 1 || o.AllGraphs) {
-		name := fileName(s.label)
-		if seed > 1 {
-			name += fmt.Sprintf("-seed-%d", seed)
-		}
-		r.Graph = filepath.Join(o.Folder, graphs, name+".lathe")
+	if seed == 1 && o.Folder != "" {
+		r.Graph = filepath.Join(o.Folder, graphs, fileName(s.label)+".lathe")
 		return r, text.Save(r.Graph, trained.Graph)
 	}
 	return r, nil
