@@ -52,7 +52,7 @@ func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
 			if t.Init == "random" {
 				l.all[len(l.all)-1].forget(t.Seed)
 			}
-		case len(p.Shape) == 2 && named(lora.Targets):
+		case len(p.Shape) == 2 && p.Weighted && named(lora.Targets): // tables of embeddings stay
 			l.adapt(i, p, t.Seed, lora)
 		}
 	}

@@ -11,12 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
+	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/survey"
 	"lathe/ir/text"
 	"lathe/lower/float"
 	"lathe/lower/pass"
+	"lathe/train"
+	"lathe/train/model"
 )
 
 // graphFacts is what inspect tells.
@@ -29,6 +32,8 @@ type graphFacts struct {
 	NoHardware []string `json:"no_hardware,omitempty"`
 	// Ends say where the hardware of a classifier ends, and what it leaves out.
 	Ends []string `json:"hardware_ends,omitempty"`
+	// Training is what the plan trains, where one is given.
+	Training *train.Counted `json:"training,omitempty"`
 	// ZeroWeights counts the weights of each layer that are zero.
 	ZeroWeights []zeros `json:"zero_weights,omitempty"`
 }
@@ -111,7 +116,13 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.show(g, lacking, end.Notes, f, report)
+		var trained *train.Counted
+		if source.Plan != "" && ended.Stage == ir.StageFloat {
+			if trained, err = countTrained(source, ended); err != nil {
+				return err
+			}
+		}
+		return a.show(g, lacking, end.Notes, f, report, trained)
 	}
 	return a.withJSON(c)
 }
@@ -124,6 +135,31 @@ func (f *inspectFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.recognize, "recognize", false,
 		"merge operations that exporters have decomposed, and report what was found")
 	c.Flags().BoolVar(&f.cost, "cost", false, "print the units of the hardware and what they are predicted to take")
+}
+
+// countTrained says what the plan trains of a float graph.
+func countTrained(s driver.Source, g *ir.Graph) (*train.Counted, error) {
+	p, err := s.ReadPlan()
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.Float(g)
+	if err != nil {
+		return nil, err
+	}
+	return train.Count(m, &p.Train, &p.LoRA)
+}
+
+// printTraining prints what the plan trains.
+func (a *App) printTraining(c *train.Counted) {
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(a.Out, "training under the plan: %d of %s, %d frozen", c.Trained, counted(c.All, "parameter"), c.Frozen)
+	if c.Adapters > 0 {
+		fmt.Fprintf(a.Out, "; %s", counted(c.Adapters, "adapter"))
+	}
+	fmt.Fprintln(a.Out)
 }
 
 // check refuses flags that contradict each other.
@@ -155,14 +191,15 @@ func drawGraph(ctx context.Context, g *ir.Graph, path string, p *progress) error
 }
 
 // show prints the view of a graph that the flags ask for, and all facts as JSON. lacking are nodes without hardware;
-// notes say what is left out of it; r is nil without --recognize.
-func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *float.Report) error {
+// notes say what is left out of it; r is nil without --recognize, trained without a plan.
+func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *float.Report,
+	trained *train.Counted) error {
 	facts, err := factsOf(g)
 	if err != nil {
 		return err
 	}
 	facts.NoHardware, facts.Ends = lacking, notes
-	facts.Recognized = foundFacts(r)
+	facts.Recognized, facts.Training = foundFacts(r), trained
 	switch {
 	case f.asText:
 		fmt.Fprint(a.Out, text.Print(g))
@@ -183,6 +220,7 @@ func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *floa
 	}
 	a.printTotals(facts)
 	a.printZeros(facts.ZeroWeights)
+	a.printTraining(trained)
 	a.printFound(facts.Recognized, r)
 	return a.writeJSON(facts)
 }

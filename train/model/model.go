@@ -40,7 +40,9 @@ type Param struct {
 }
 
 // Named says that a name with * for any text is that of the parameter, or of the node that reads it.
-func (p *Param) Named(pattern string) bool { return plan.Glob(pattern, p.Name) || plan.Glob(pattern, p.Node) }
+func (p *Param) Named(pattern string) bool {
+	return plan.Glob(pattern, p.Name) || plan.Glob(pattern, p.Node)
+}
 
 // slot is an argument of a node that is a parameter.
 type slot struct {
