@@ -116,11 +116,9 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var trained *train.Counted
-		if source.Plan != "" && ended.Stage == ir.StageFloat {
-			if trained, err = countTrained(source, ended); err != nil {
-				return err
-			}
+		trained, err := countTrained(source, ended)
+		if err != nil {
+			return err
 		}
 		return a.show(g, lacking, end.Notes, f, report, trained)
 	}
@@ -137,8 +135,11 @@ func (f *inspectFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.cost, "cost", false, "print the units of the hardware and what they are predicted to take")
 }
 
-// countTrained says what the plan trains of a float graph.
+// countTrained says what the plan trains of a float graph; nil without a plan, and of other graphs.
 func countTrained(s driver.Source, g *ir.Graph) (*train.Counted, error) {
+	if s.Plan == "" || g.Stage != ir.StageFloat {
+		return nil, nil
+	}
 	p, err := s.ReadPlan()
 	if err != nil {
 		return nil, err

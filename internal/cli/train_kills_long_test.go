@@ -16,6 +16,20 @@ import (
 	"time"
 )
 
+// untilItGrows waits until a file has more bytes than now, at most so long.
+func untilItGrows(path string, most time.Duration) {
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	for was, waited := size(), time.Duration(0); size() == was && waited < most; waited += time.Millisecond {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // TestTrainKilled kills training twenty times at random moments, half of the times without a word. The same command
 // goes on each time, and what comes out in the end has the bits of a run that nobody disturbed.
 func TestTrainKilled(t *testing.T) {
@@ -50,16 +64,7 @@ func TestTrainKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(14, 49))
 	for i := range 20 {
 		c, _ := begin("killed.lathe")
-		size := func() int64 {
-			info, err := os.Stat(filepath.Join(work, "killed.train", "train.jsonl"))
-			if err != nil {
-				return 0
-			}
-			return info.Size()
-		}
-		for was, waited := size(), time.Duration(0); size() == was && waited < whole; waited += time.Millisecond {
-			time.Sleep(time.Millisecond) // until it trains
-		}
+		untilItGrows(filepath.Join(work, "killed.train", "train.jsonl"), whole)
 		time.Sleep(time.Duration(random.Int64N(int64(whole / 40))))
 		if err := c.Process.Signal([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[i%2]); err != nil {
 			t.Logf("kill %d came too late: %v", i, err)
@@ -74,14 +79,8 @@ func TestTrainKilled(t *testing.T) {
 		t.Errorf("nothing was interrupted: %s", said)
 	}
 	want, err := os.ReadFile(filepath.Join(work, "whole.lathe"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(work, "killed.lathe"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
+	got, e := os.ReadFile(filepath.Join(work, "killed.lathe"))
+	if err != nil || e != nil || !bytes.Equal(got, want) {
 		t.Error("the bits differ from those of a run without interruptions")
 	}
 	t.Logf("a run of %v, killed twenty times: %s", whole.Round(time.Millisecond), said)

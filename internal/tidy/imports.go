@@ -156,8 +156,9 @@ func importPath(spec *ast.ImportSpec) string {
 	return p
 }
 
-// starters run the tools that the project cannot do without; everything else stays a pure function.
-var starters = []string{"sim", "golden/pjrt", "internal/doctor"}
+// starters run the tools that the project cannot do without, and scripts/measuring those that it is compared with;
+// everything else stays a pure function.
+var starters = []string{"sim", "golden/pjrt", "internal/doctor", "scripts/measuring"}
 
 // foreign packages start processes or call code that is not Go.
 var foreign = []string{"os/exec", "C", "plugin", "github.com/ebitengine/purego"}
