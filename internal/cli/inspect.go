@@ -80,9 +80,6 @@ func (a *App) inspect() *cobra.Command {
 		if err := f.check(c); err != nil {
 			return err
 		}
-		if err := writable(f.svg, diag.FileWrite); err != nil {
-			return err
-		}
 		source, err := s.of(a, args[0])
 		if err != nil {
 			return err
@@ -175,7 +172,7 @@ func (f *inspectFlags) check(c *cobra.Command) error {
 	case set("calibrate") && !f.cost:
 		return usagef("--calibrate needs --cost")
 	}
-	return nil
+	return writable(f.svg, diag.FileWrite)
 }
 
 // drawGraph draws a graph into a file, if path names one.
