@@ -82,11 +82,16 @@ func lostOf(g *ir.Graph, samples []ref.Sample, i int, step float64, f format.For
 	var mend []string
 	most := features[loudest].size()
 	for c := range features {
-		if features[c].below(seenWell) && len(mend) < named {
-			mend = append(mend, fmt.Sprintf("feature %d by 2^%d", c, int(math.Log2(most/features[c].size()))))
+		bits := math.Floor(math.Log2(most / features[c].size()))
+		if features[c].below(seenWell) && bits > 0 && len(mend) < named {
+			mend = append(mend, fmt.Sprintf("feature %d by 2^%.0f", c, bits))
 		}
 	}
-	return fmt.Sprintf("%d of %d features are lost in steps of %s (%s), since feature %d reaches %s; where samples are "+
-		"made, multiply %s, and divide their weights by as much", lost, len(features), diag.Number(step, 3), f, loudest,
-		diag.Number(most, 3), strings.Join(mend, ", "))
+	text := fmt.Sprintf("%d of %d features are lost in steps of %s (%s), since feature %d reaches %s; ", lost,
+		len(features), diag.Number(step, 3), f, loudest, diag.Number(most, 3))
+	if len(mend) == 0 {
+		return text + "a wider format keeps them"
+	}
+	return text + fmt.Sprintf("where samples are made, multiply %s, and divide their weights by as much",
+		strings.Join(mend, ", "))
 }

@@ -89,3 +89,19 @@ func TestMasksAreKept(t *testing.T) {
 		}
 	}
 }
+
+// TestNoEmptyAdvice: a feature that is small but for one sample needs a wider format; a factor would push that sample
+// out of it.
+func TestNoEmptyAdvice(t *testing.T) {
+	g, in := spanning(t, 1, []float64{1, 1, 1})
+	for k, s := range in.Samples["x"] {
+		if s.Floats[1] = 0.1 + 0.01*float32(k%3); k == 0 {
+			s.Floats[1] = 0.9
+		}
+	}
+	_, report := mustQuantize(t, g, "[quantize]\ndata = \"fixed(3)\"\n", in)
+	text := strings.Join(report.Warnings, "\n")
+	if !strings.Contains(text, "1 of 3 features are lost") || !strings.Contains(text, "; a wider format keeps them") {
+		t.Errorf("%q", text)
+	}
+}
