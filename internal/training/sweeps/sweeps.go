@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -199,23 +200,44 @@ func (e *shared) Compile(ctx context.Context, p *hlo.Program) (train.Program, er
 	return c, err
 }
 
-// digest tells apart what runs have in common: version, model, plan, data and settings.
+// digest tells apart what runs have in common: model, plan, data and settings.
 func (o *Options) digest() string {
 	t := &o.Task
 	h := sha256.New()
 	settings, _ := json.Marshal(t.Source.Settings) // pointers to numbers and words
 	fmt.Fprintf(h, "%s %v %v %v %d\n", settings, o.NoCost, o.Weight, o.Data, o.Fresh)
-	for _, path := range []string{t.Source.Model, t.Source.Plan, t.Source.Calibrate, t.Data, t.Labels, t.Eval,
-		t.EvalLabels} {
+	read := t.Source
+	fmt.Fprintf(h, "%v %v %v %d %+v %q\n", read.Dims, read.Shapes, read.Outputs, read.Unroll, read.Transformer, t.Text)
+	for _, path := range []string{read.Model, read.Plan, read.Calibrate, read.Labels, read.Bind, read.Ops, read.Adapter,
+		t.Data, t.Labels, t.Eval, t.EvalLabels, t.Tokenizer} {
 		fmt.Fprintln(h, path)
-		f, err := os.Open(path)
-		if err != nil {
-			continue // a column, or nothing
-		}
-		io.Copy(h, f) // of a folder: nothing
-		f.Close()
+		digestFile(h, path)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digestFile takes in a file, or of a folder names, sizes and times of its files; a path may be a column, or nothing.
+func digestFile(h io.Writer, path string) {
+	if info, err := os.Stat(path); err != nil {
+		return
+	} else if info.IsDir() {
+		filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // what cannot be read is an error where it is needed
+			}
+			if info, err := e.Info(); err == nil && !e.IsDir() {
+				fmt.Fprintln(h, name, info.Size(), info.ModTime().UnixNano())
+			}
+			return nil
+		})
+		return
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	io.Copy(h, f)
+	f.Close()
 }
 
 func short(s string) string {

@@ -4,9 +4,14 @@ package sweeps
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/driver"
+	"lathe/internal/training"
 )
 
 func TestSpread(t *testing.T) {
@@ -59,4 +64,42 @@ func TestFormatsOfSweeps(t *testing.T) {
 			t.Errorf("%s: %s at %g, want %s at %g", got.label, got.series, got.x, want.series, want.x)
 		}
 	}
+}
+
+// TestDigest: whatever changes a run changes the digest under which it is kept.
+func TestDigest(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	o := &Options{Task: training.Task{Data: file("x.csv", "a,b"), Source: driver.Source{Model: file("m.onnx", "m")}}}
+	o.Task.Source.Adapter = filepath.Dir(file("adapter/config.json", "{}"))
+	seen := map[string]string{}
+	look := func(what string) {
+		t.Helper()
+		d := o.digest()
+		if was, known := seen[d]; known {
+			t.Errorf("%s: the same digest as %s", what, was)
+		}
+		seen[d] = what
+	}
+	look("the beginning")
+	file("x.csv", "a,c")
+	look("other data")
+	file("adapter/config.json", "{ }")
+	look("another adapter")
+	o.Task.Source.Dims = map[string]int{"n": 2}
+	look("a dimension")
+	epochs := 3
+	o.Task.Source.Settings.Epochs = &epochs
+	look("epochs")
+	o.Fresh = 1
+	look("a float model for each seed")
 }
