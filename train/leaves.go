@@ -56,6 +56,10 @@ func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
 			l.adapt(i, p, t.Seed, lora)
 		}
 	}
+	if len(l.all) == 0 && lora.Rank > 0 {
+		return nil, diag.New(diag.NothingToTrain, m.Graph().Name, "targets of [lora] match no matrix of a layer").
+			WithHint("lathe inspect lists nodes and parameters; targets takes names with *")
+	}
 	if len(l.all) == 0 {
 		return nil, diag.New(diag.NothingToTrain, m.Graph().Name, "all parameters are frozen").
 			WithHint("lathe inspect lists nodes and parameters; freeze takes names with *")
@@ -66,7 +70,7 @@ func choose(m *model.Model, t *plan.Train, lora *plan.LoRA) (*leaves, error) {
 // forget makes weights and tables random, uniform as a linear layer begins (Kaiming, a = sqrt 5), and biases of layers
 // 0. Other parameters, such as the gains of norms, stay.
 func (l *leaf) forget(seed uint64) {
-	if !l.Decays && !l.Bias {
+	if !l.Weighted && !l.Table && !l.Bias {
 		return
 	}
 	inputs := len(l.Start) / max(l.Shape[0], 1)
@@ -76,7 +80,7 @@ func (l *leaf) forget(seed uint64) {
 	bound := 1 / math.Sqrt(float64(max(inputs, 1)))
 	l.Start = make([]float32, len(l.Start))
 	for k := range l.Start {
-		if l.Decays {
+		if !l.Bias {
 			l.Start[k] = uniform(seed, streamOfStarts+l.param, k, bound)
 		}
 	}

@@ -30,6 +30,11 @@ func (t *Trainer) beginPruning() error {
 			l.mask = slices.Repeat([]bool{true}, len(l.Start))
 		}
 	}
+	masked := slices.ContainsFunc(t.all, func(l leaf) bool { return l.mask != nil })
+	if !masked && !t.options.Prune.Channels {
+		return diag.New(diag.NothingToPrune, t.set.Name, "nothing is pruned: no weight of a layer is trained as it is").
+			WithHint("leave out [prune], or do without [lora] and freeze")
+	}
 	if t.options.Prune.Channels {
 		if err := t.findChannels(); err != nil {
 			return err

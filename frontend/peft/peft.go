@@ -5,7 +5,6 @@
 package peft
 
 import (
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,14 +134,22 @@ func (f *folder) take(t *safetensors.Tensor) error {
 func (f *folder) find(g *ir.Graph, name string) (*ir.Node, error) {
 	n := g.Find(name)
 	var names []string
+	var ends []*ir.Node
 	for _, c := range g.Nodes {
 		if !c.IsConst() {
 			continue
 		}
 		names = append(names, c.Name)
-		if n == nil && (strings.HasSuffix(c.Name, "."+name) || strings.HasSuffix(name, "."+c.Name)) {
-			n = c
+		if strings.HasSuffix(c.Name, "."+name) || strings.HasSuffix(name, "."+c.Name) {
+			ends = append(ends, c)
 		}
+	}
+	if n == nil && len(ends) > 1 {
+		return nil, f.errorf("%s may be %s or %s of the model", source.Quote(name), source.Quote(ends[0].Name),
+			source.Quote(ends[1].Name)).WithHint("import the model that the adapter was made for")
+	}
+	if n == nil && len(ends) == 1 {
+		n = ends[0]
 	}
 	if n != nil && n.IsConst() && n.Type.IsFloat() {
 		return n, nil
@@ -275,112 +282,4 @@ func split(g *ir.Graph, n *ir.Node) *ir.Node {
 func put(n *ir.Node, v []float32) {
 	was := n.Attrs.(*ir.Const)
 	n.Attrs = &ir.Const{Data: ir.FloatBlob(v), Role: was.Role}
-}
-
-// settings are what adapter_config.json says of the sums.
-type settings struct {
-	alpha               float64
-	alphas              map[string]float64 // of modules by the end of their names
-	fanInFanOut, rooted bool
-}
-
-// readSettings reads adapter_config.json.
-func readSettings(name string, data []byte) (s settings, err error) {
-	v, err := source.ParseJSON(name, data)
-	if err != nil {
-		return s, err
-	}
-	r := reader{v: v}
-	if kind := r.text("peft_type"); r.err == nil && kind != "LORA" {
-		return s, v.Errorf(diag.AdapterFolder, "adapters of the kind %s are not supported", source.Quote(kind)).
-			WithHint("LORA is: merge others with PEFT's merge_and_unload, and save the model")
-	}
-	for _, odd := range []string{"use_dora", "use_qalora"} {
-		if r.flag(odd) {
-			return s, v.Errorf(diag.AdapterFolder, "%s = true is not supported", odd).
-				WithHint("merge the adapter with PEFT's merge_and_unload, and save the model")
-		}
-	}
-	s.alpha = r.number("lora_alpha")
-	s.fanInFanOut, s.rooted = r.flag("fan_in_fan_out"), r.flag("use_rslora")
-	s.alphas = r.numbers("alpha_pattern")
-	return s, r.err
-}
-
-// scale is what the product of a module is multiplied by: alpha / rank, or alpha / sqrt(rank).
-func (s *settings) scale(module string, rank int) float64 {
-	alpha := s.alpha
-	for end, a := range s.alphas {
-		if module == end || strings.HasSuffix(module, "."+end) {
-			alpha = a
-		}
-	}
-	if s.rooted {
-		return alpha / math.Sqrt(float64(rank))
-	}
-	return alpha / float64(rank)
-}
-
-// reader reads entries, and keeps the first error.
-type reader struct {
-	v   *source.JSON
-	err error
-}
-
-func (r *reader) keep(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *reader) text(key string) string {
-	v, err := r.v.Need(key)
-	if err != nil {
-		r.keep(err)
-		return ""
-	}
-	s, err := v.Str()
-	r.keep(err)
-	return s
-}
-
-func (r *reader) flag(key string) bool {
-	v := r.v.Get(key)
-	if v.IsNull() {
-		return false
-	}
-	b, err := v.Bool()
-	r.keep(err)
-	return b
-}
-
-func (r *reader) number(key string) float64 {
-	v, err := r.v.Need(key)
-	if err != nil {
-		r.keep(err)
-		return 0
-	}
-	f, err := v.Float()
-	r.keep(err)
-	return f
-}
-
-// numbers is an object of numbers; nil without it.
-func (r *reader) numbers(key string) map[string]float64 {
-	v := r.v.Get(key)
-	if v.IsNull() {
-		return nil
-	}
-	list, err := v.Object()
-	if err != nil {
-		r.keep(err)
-		return nil
-	}
-	out := map[string]float64{}
-	for i := range list {
-		f, err := list[i].Float()
-		r.keep(err)
-		out[list[i].Key] = f
-	}
-	return out
 }

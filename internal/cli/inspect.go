@@ -132,13 +132,13 @@ func (f *inspectFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.cost, "cost", false, "print the units of the hardware and what they are predicted to take")
 }
 
-// countTrained says what the plan trains of a float graph; nil without a plan, and of other graphs.
+// countTrained says what the plan trains of a float graph; nil where it neither adapts nor freezes, and of others.
 func countTrained(s driver.Source, g *ir.Graph) (*train.Counted, error) {
 	if s.Plan == "" || g.Stage != ir.StageFloat {
 		return nil, nil
 	}
 	p, err := s.ReadPlan()
-	if err != nil {
+	if err != nil || p.LoRA.Rank == 0 && len(p.Train.Freeze) == 0 {
 		return nil, err
 	}
 	m, err := model.Float(g)
@@ -153,11 +153,11 @@ func (a *App) printTraining(c *train.Counted) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(a.Out, "training under the plan: %d of %s, %d frozen", c.Trained, counted(c.All, "parameter"), c.Frozen)
+	fmt.Fprintf(a.Out, "training under the plan: %s", counted(c.Trained, "parameter"))
 	if c.Adapters > 0 {
-		fmt.Fprintf(a.Out, "; %s", counted(c.Adapters, "adapter"))
+		fmt.Fprintf(a.Out, ", those of %s included", counted(c.Adapters, "adapter"))
 	}
-	fmt.Fprintln(a.Out)
+	fmt.Fprintf(a.Out, "; frozen: %d of %d of the model\n", c.Frozen, c.All)
 }
 
 // check refuses flags that contradict each other.

@@ -31,6 +31,7 @@ type learning struct {
 // add declares them; choices are those of a plan.
 func (f *learning) add(c *cobra.Command, choices ...string) {
 	f.sourceFlags.add(c, true)
+	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); without them: the samples of --data"
 	f.choices.add(c, choices...)
 	c.Flags().StringVar(&f.task.Data, "data", "", "samples to train on: .npz, .csv, IDX (ubyte, .gz), "+
 		"a folder of pictures by class, or text (.jsonl, .csv, .tsv, .txt, a folder)")

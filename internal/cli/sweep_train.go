@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/internal/choose"
 	"lathe/internal/training/sweeps"
 	"lathe/lower/plan"
 )
@@ -138,7 +137,7 @@ func (a *App) sweepTraining(c *cobra.Command, f *sweepFlags, model string) error
 	for _, file := range []struct {
 		name string
 		data []byte
-	}{{"sweep.csv", choose.CSV(s.Table())}, {"sweep.svg", s.SVG()}} {
+	}{{"sweep.csv", s.CSV()}, {"sweep.svg", s.SVG()}} {
 		if err := writeFile(filepath.Join(f.out, file.name), file.data); err != nil {
 			return err
 		}

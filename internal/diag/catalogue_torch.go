@@ -73,8 +73,8 @@ var folders = []Entry{
 		folder(`{"model_type": "bert", "quantization_config": {"quant_method": "gptq"}}`, "")},
 	{NoWeights, "A Hugging Face folder has no weights in safetensors files.",
 		folder(`{"model_type": "bert"}`, "-- hf/pytorch_model.bin --\nnot read\n")},
-	{AdapterFolder, "A folder of an adapter does not fit the model, or holds a kind of adapter that is not supported.",
-		"$ lathe inspect model.onnx --adapter lora\n-- lora/adapter_config.json --\n{\"peft_type\": \"IA3\"}\n"},
 	{UnofferedChoice, "A Hugging Face model does not offer the chosen task, input, cache or loss.",
 		"$ lathe inspect hf --task image-classification\n-- hf/config.json --\n{\"model_type\": \"bert\"}\n"},
+	{AdapterFolder, "A folder of an adapter does not fit the model, or holds a kind of adapter that is not supported.",
+		"$ lathe inspect model.onnx --adapter lora\n-- lora/adapter_config.json --\n{\"peft_type\": \"IA3\"}\n"},
 }

@@ -17,6 +17,9 @@ import (
 // and returns it. Where a matrix is not that of the model file, since a pass has changed it, note says so and nothing
 // is written.
 func (t *Task) writeAdapter(p *prepared, r *train.Result) (dir, note string, err error) {
+	if t.Source.Adapter != "" {
+		return "", "no adapter folder is written: the model of " + t.Source.Adapter + " is in no file of its own", nil
+	}
 	lora := p.plan.LoRA
 	a := &peft.Adapter{Base: t.Source.Model, Rank: lora.Rank, Alpha: lora.Alpha}
 	for i := 0; i+1 < len(r.Adapters); i += 2 {

@@ -65,7 +65,7 @@ func (t *Task) ofText(p *prepared, w *data.Wanted) error {
 		}
 	}
 	if p.tokens == nil {
-		path := t.tokenizer()
+		path := t.TokenizerFile()
 		if t.Tokenizer == "" && !isFile(path) {
 			return diag.New(diag.TokenizerFile, path, "the data are text, and beside the model there is no tokenizer").
 				WithHint("--tokenizer names the tokenizer.json of the model")
@@ -80,8 +80,8 @@ func (t *Task) ofText(p *prepared, w *data.Wanted) error {
 	return nil
 }
 
-// tokenizer is the file that makes tokens: by default, that in the folder of the model.
-func (t *Task) tokenizer() string {
+// TokenizerFile is the file that makes tokens: by default, that in the folder of the model.
+func (t *Task) TokenizerFile() string {
 	if t.Tokenizer != "" {
 		return t.Tokenizer
 	}
@@ -100,6 +100,10 @@ func isFile(path string) bool {
 // labelled are the labels of samples, and the file that they stand in: one of their own, or that of the samples.
 func labelled(d *data.Data, samples, labels string) (a *npz.Array, path string, err error) {
 	if d.Labels != nil && (labels == "" || !isFile(labels)) {
+		if info, err := os.Stat(samples); labels != "" && err == nil && info.IsDir() {
+			return nil, "", diag.New(diag.TrainLabels, labels, "no such file; a folder has no columns, and its folders are "+
+				"the classes").WithHint("leave the labels out, or name a file")
+		}
 		return d.Labels, samples, nil
 	}
 	a, err = data.ReadLabels(labels)
@@ -111,6 +115,10 @@ func (t *Task) evaluation(p *prepared) (*npz.File, [][]int64, error) {
 	d, err := t.read(p, t.Eval, t.EvalLabels, false)
 	if err != nil {
 		return nil, nil, err
+	}
+	if d.Classes != nil && p.data.Classes == nil && p.data.Labels != nil {
+		return nil, nil, diag.New(diag.Labels, t.Eval, "classes have names, %s, and those of %s numbers",
+			strings.Join(d.Classes, ", "), t.Data)
 	}
 	if d.Classes != nil && p.data.Classes != nil && !slices.Equal(d.Classes, p.data.Classes) {
 		return nil, nil, diag.New(diag.Labels, t.Eval, "classes are %s, and those of %s %s",

@@ -271,6 +271,10 @@ func (t *Task) measure(p *prepared) error {
 	if t.Eval == "" {
 		return nil
 	}
+	if l := p.plan.Train.Loss; l != "cross_entropy" {
+		return diag.New(diag.TrainLabels, t.Eval, "--eval counts right classes, of which loss = %q has none", l).
+			WithHint("leave out --eval and --eval-labels; lathe run computes the outputs of what is saved")
+	}
 	file, labels, err := t.evaluation(p)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -160,6 +161,9 @@ func (s *sequences) jsonLines(raw []byte, take func(*record) error) error {
 	return nil
 }
 
+// number is a number in JSON.
+var number = regexp.MustCompile(`^-?[0-9]`)
+
 // object reads the fields of an object in their order.
 func object(text []byte) (*record, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -179,12 +183,17 @@ func object(text []byte) (*record, error) {
 		var cell string
 		isText := json.Unmarshal(value, &cell) == nil && value[0] == '"'
 		if !isText {
-			cell = string(value)
+			if cell = string(value); !number.MatchString(cell) {
+				cell = "" // null, true or a list: there is neither a text nor a number
+			}
 		}
 		r.columns, r.cells, r.texts = append(r.columns, key.(string)), append(r.cells, cell), append(r.texts, isText)
 	}
 	if _, err := d.Token(); err != nil {
 		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("more stands behind the object")
 	}
 	return r, nil
 }

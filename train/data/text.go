@@ -127,11 +127,15 @@ func (s *sequences) folder(d *Data) error {
 			}
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(path, "*.txt"))
+		files, err := os.ReadDir(path)
 		if err != nil {
 			return unreadable(path, err)
 		}
-		for _, f := range files {
+		for _, file := range files {
+			f := filepath.Join(path, file.Name())
+			if file.IsDir() || strings.HasPrefix(file.Name(), ".") || kindOf(f) != prose {
+				continue
+			}
 			text, err := os.ReadFile(f)
 			if err != nil {
 				return unreadable(f, err)

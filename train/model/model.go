@@ -29,8 +29,8 @@ type Param struct {
 	// Weighted says that a layer multiplies by it; Contracted is the axis along which its products are summed.
 	Weighted   bool
 	Contracted int
-	// Bias says that a layer adds it to its sums.
-	Bias bool
+	// Bias says that a layer adds it to its sums, Table that rows of it are looked up.
+	Bias, Table bool
 	// Steps are the least steps of the codes, one for each index of axis 0 or one for all; nil where codes are no
 	// numbers of steps, and in float graphs. DataBits are the bits of what a layer multiplies by it.
 	Steps    []float64
@@ -124,6 +124,7 @@ func (m *Model) find(source *ir.Graph, grids map[*ir.Node]format.Format) error {
 				m.Params = append(m.Params, Param{Name: a.Name, Shape: a.Type.Shape, Start: slices.Clone(t.Floats),
 					Decays: len(a.Type.Shape) > 1, Node: n.Name, Pos: n.Pos, Weighted: n.Op.Traits.Weighted && i == 1,
 					Bias:       n.Op.Traits.Weighted && i == 2,
+					Table:      i == 0 && looksUp(n),
 					Contracted: contracted(n, a.Type.Shape)})
 			}
 			if g := grids[n.Args[i]]; g != nil && i == 1 {
@@ -232,6 +233,11 @@ func (m *Model) HoldsZero(i int) bool {
 
 // Graph is the graph as it is trained: formats stand, parameters have the values of the start.
 func (m *Model) Graph() *ir.Graph { return m.graph }
+
+// looksUp says that n takes rows of its first argument, at whole numbers.
+func looksUp(n *ir.Node) bool {
+	return !n.Op.Traits.Weighted && len(n.Args) > 1 && n.Args[0].Type.IsFloat() && !n.Args[1].Type.IsFloat()
+}
 
 // Elements is the number of all parameters.
 func (m *Model) Elements() int {

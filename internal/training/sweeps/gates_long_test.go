@@ -77,7 +77,7 @@ func TestPruneGates(t *testing.T) {
 	s := digits(t, "prune", sweeps.Ranges{Methods: []string{"random", "l1"}, Shares: shares})
 	for i, share := range shares {
 		random, l1 := s.Points[i], s.Points[len(shares)+i]
-		if below(l1.Before, random.Before) || below(l1.After, random.After) {
+		if below(*l1.Before, *random.Before) || below(l1.After, random.After) {
 			t.Errorf("%s: l1 %.4f, %.4f; random %.4f, %.4f", share, l1.Before.Mean, l1.After.Mean, random.Before.Mean,
 				random.After.Mean)
 		}

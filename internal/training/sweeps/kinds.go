@@ -4,6 +4,7 @@ package sweeps
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -20,18 +21,20 @@ type Kind struct {
 	// Before and After are what accuracies are called that are measured before and after training. Before is "" where
 	// nothing is measured before.
 	Before, After string
-	// Costs says that accuracy is drawn against LUTs alone.
-	Costs bool
+	// Costs says that accuracy is drawn against LUTs alone, Quantized that formats are what is varied.
+	Costs, Quantized bool
 
 	settings func(*Ranges) ([]setting, error)
 }
 
 // Kinds are all sweeps.
 var Kinds = []Kind{
-	{Name: "ptq-qat", X: "bits of a weight", Column: "format", Before: "PTQ", After: "QAT", settings: formats},
+	{Name: "ptq-qat", X: "bits of a weight", Column: "format", Before: "PTQ", After: "QAT", Quantized: true,
+		settings: formats},
 	{Name: "prune", X: "share of zeros", Column: "sparsity", Before: "pruned", After: "trained", settings: shares},
 	{Name: "lora", X: "rank", Column: "rank", After: "trained", settings: ranks},
-	{Name: "bits", X: "price of a bit", Column: "price", After: "trained", Costs: true, settings: prices},
+	{Name: "bits", X: "price of a bit", Column: "price", After: "trained", Costs: true, Quantized: true,
+		settings: prices},
 }
 
 // KindOf is the kind of a name; false for others.
@@ -111,6 +114,9 @@ func shares(r *Ranges) ([]setting, error) {
 				return nil, err
 			}
 			s := setting{series: method, label: method + " " + share, x: zeros, change: changed(func(p *plan.Plan) {
+				if m > 0 {
+					p.Prune.Channels, p.Prune.Residual = false, false // nm keeps single weights
+				}
 				if !p.Prune.Given {
 					p.Prune = plan.Prune{Given: true, Scope: plan.ScopeWords[0], Schedule: plan.PruneSchedules[0]}
 				}
@@ -161,7 +167,7 @@ func ranks(r *Ranges) ([]setting, error) {
 func prices(r *Ranges) ([]setting, error) {
 	var out []setting
 	for _, price := range r.Prices {
-		if price < 0 {
+		if !(price >= 0) || math.IsInf(price, 1) {
 			return nil, outside("prices", price, "a price is 0 or more")
 		}
 		out = append(out, setting{label: fmt.Sprintf("%g", price), x: price, change: changed(func(p *plan.Plan) {

@@ -3,9 +3,12 @@
 package sweeps
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"lathe/emit/plot"
 	"lathe/emit/report"
@@ -31,7 +34,8 @@ type Point struct {
 	Series string  `json:"series,omitempty"`
 	Label  string  `json:"label"`
 	X      float64 `json:"x"`
-	Before Spread  `json:"before"`
+	// Before is nil where nothing was measured before training.
+	Before *Spread `json:"before,omitempty"`
 	After  Spread  `json:"after"`
 	// Trained is the number of parameters that were trained.
 	Trained int `json:"trained"`
@@ -72,12 +76,18 @@ func mean(values []float64) float64 {
 func (p *Point) sum() {
 	var before, after, lut, dsp []float64
 	for _, r := range p.Runs {
-		before, after = append(before, r.Before), append(after, r.After)
+		if after = append(after, r.After); r.Before != nil {
+			before = append(before, *r.Before)
+		}
 		if r.LUT != nil {
 			lut, dsp = append(lut, float64(*r.LUT)), append(dsp, float64(*r.DSP))
 		}
 	}
-	p.Before, p.After, p.Trained = spread(before), spread(after), p.Runs[0].Trained
+	p.After, p.Trained = spread(after), p.Runs[0].Trained
+	if len(before) > 0 {
+		b := spread(before)
+		p.Before = &b
+	}
 	if len(lut) > 0 {
 		l, d := mean(lut), mean(dsp)
 		p.LUT, p.DSP = &l, &d
@@ -119,7 +129,10 @@ func (s *Sweep) models() int {
 	return 1
 }
 
-func percent(s Spread, seeds int) string {
+func percent(s *Spread, seeds int) string {
+	if s == nil {
+		return "-"
+	}
 	if seeds == 1 {
 		return fmt.Sprintf("%.2f", 100*s.Mean)
 	}
@@ -147,7 +160,7 @@ func (s *Sweep) Table() [][]string {
 		if s.kind.Before != "" {
 			row = append(row, percent(p.Before, s.Seeds))
 		}
-		row = append(row, percent(p.After, s.Seeds))
+		row = append(row, percent(&p.After, s.Seeds))
 		if lora {
 			row = append(row, fmt.Sprint(p.Trained))
 		}
@@ -163,6 +176,29 @@ func (s *Sweep) Table() [][]string {
 	return rows
 }
 
+// CSV is the points, accuracies as shares.
+func (s *Sweep) CSV() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write([]string{"setting", "before_mean", "before_deviation", "after_mean", "after_deviation", "parameters", "lut",
+		"dsp", "front"})
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for i := range s.Points {
+		p := &s.Points[i]
+		row := []string{p.Label, "", "", number(p.After.Mean), number(p.After.Deviation), fmt.Sprint(p.Trained), "", "",
+			fmt.Sprint(p.Front)}
+		if p.Before != nil {
+			row[1], row[2] = number(p.Before.Mean), number(p.Before.Deviation)
+		}
+		if p.LUT != nil {
+			row[6], row[7] = number(*p.LUT), number(*p.DSP)
+		}
+		w.Write(row)
+	}
+	w.Flush() // to memory, which takes all
+	return b.Bytes()
+}
+
 // Facts are the lines that tell what was measured.
 func (s *Sweep) Facts() []string {
 	lines := []string{fmt.Sprintf("trained on %s, accuracy on %s; %d seeds each, mean and standard deviation",
@@ -174,9 +210,14 @@ func (s *Sweep) Facts() []string {
 	if s.Fresh > 0 {
 		what = fmt.Sprintf("accuracy of the float models, %d epochs from random parameters for each seed", s.Fresh)
 	}
-	lines = append(lines, fmt.Sprintf("%s: %s %%", what, percent(s.Float, s.models())))
+	lines = append(lines, fmt.Sprintf("%s: %s %%", what, percent(&s.Float, s.models())))
 	if s.costed() {
 		lines = append(lines, "LUT and DSP are predicted")
+	}
+	differs := func(p Point) bool { return *p.LUT != *s.Points[0].LUT }
+	if s.kind.Costs && s.costed() && !slices.ContainsFunc(s.Points, differs) {
+		lines = append(lines, "all prices give the same hardware: a price for bits pays where layers are unrolled, "+
+			"mode = \"unroll\" in [fold] of the plan, and after enough epochs")
 	}
 	return lines
 }
@@ -187,8 +228,8 @@ func (s *Sweep) Plots() [][]byte {
 	if s.kind.Name == "lora" {
 		x, at = "parameters that are trained", func(p *Point) float64 { return float64(p.Trained) }
 	}
-	before := moment{s.kind.Before, func(p *Point) Spread { return p.Before }}
-	after := moment{s.kind.After, func(p *Point) Spread { return p.After }}
+	before := moment{s.kind.Before, func(p *Point) *Spread { return p.Before }}
+	after := moment{s.kind.After, func(p *Point) *Spread { return &p.After }}
 	var out [][]byte
 	if !s.kind.Costs || !s.costed() {
 		out = append(out, s.draw(x, at, before, after))
@@ -205,7 +246,7 @@ func (s *Sweep) SVG() []byte { return plot.Stack(s.Plots()...) }
 // moment is when an accuracy was measured; "" for never.
 type moment struct {
 	name string
-	of   func(*Point) Spread
+	of   func(*Point) *Spread
 }
 
 // draw draws accuracies against x, a curve for each moment and series.
@@ -223,14 +264,14 @@ func (s *Sweep) draw(x string, at func(*Point) float64, moments ...moment) []byt
 	for _, when := range moments {
 		for i := range s.Points {
 			p := &s.Points[i]
-			if when.name == "" {
+			v := when.of(p)
+			if when.name == "" || v == nil {
 				continue
 			}
 			name := when.name
 			if several && p.Series != "" {
 				name = p.Series + ", " + name
 			}
-			v := when.of(p)
 			add(name, plot.Point{X: at(p), Y: 100 * v.Mean, Label: fmt.Sprintf("%s: %s %%, %s", p.Label,
 				percent(v, s.Seeds), when.name)})
 		}

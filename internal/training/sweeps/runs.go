@@ -20,7 +20,8 @@ const (
 )
 
 // readRuns are the runs that a folder knows, by key. What is no line, since a sweep was killed within it, is left out.
-func readRuns(folder string) (map[string]*Run, error) {
+// Error L1007 where they are of another sweep.
+func readRuns(folder, sweep string) (map[string]*Run, error) {
 	known := map[string]*Run{}
 	if folder == "" {
 		return known, nil
@@ -36,9 +37,14 @@ func readRuns(folder string) (map[string]*Run, error) {
 	s := bufio.NewScanner(f)
 	for s.Scan() {
 		r := &Run{}
-		if json.Unmarshal(s.Bytes(), r) == nil {
-			known[r.Key] = r
+		if json.Unmarshal(s.Bytes(), r) != nil {
+			continue
 		}
+		if r.Sweep != sweep {
+			return nil, diag.New(diag.CheckpointOther, folder, "the folder holds a sweep of another kind, model, plan or "+
+				"data, or with other flags").WithHint("remove %s to begin anew, or name another folder by -o", folder)
+		}
+		known[r.Key] = r
 	}
 	return known, s.Err()
 }
@@ -62,5 +68,5 @@ func (r *Run) keep(folder string) error {
 // fileName is a label without what shells read otherwise.
 func fileName(label string) string {
 	return strings.Trim(strings.NewReplacer("(", "-", ")", "", ",", "-", " ", "-", "[", "-", "]", "", "=", "-", "/", "-",
-		"*", "").Replace(label), "-")
+		"*", "", ":", "-").Replace(label), "-")
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/training"
 	"lathe/ir/hlo"
@@ -49,9 +50,9 @@ type Run struct {
 	Label string `json:"label"`
 	Seed  int    `json:"seed"`
 	// Float is the accuracy of the float model, Before that before training, and After that in the end.
-	Float  float64 `json:"float"`
-	Before float64 `json:"before"`
-	After  float64 `json:"after"`
+	Float  float64  `json:"float"`
+	Before *float64 `json:"before,omitempty"`
+	After  float64  `json:"after"`
 	// Trained is the number of parameters that were trained.
 	Trained int `json:"trained"`
 	// LUT and DSP are predicted; nil where there is no hardware, or nobody asked.
@@ -60,6 +61,8 @@ type Run struct {
 	// Graph is the file of the trained graph, "" where it was not kept.
 	Graph string `json:"graph,omitempty"`
 	Key   string `json:"key"`
+	// Sweep is what all runs of a folder have in common.
+	Sweep string `json:"sweep"`
 }
 
 // Measure trains under each setting with each seed.
@@ -71,11 +74,11 @@ func Measure(ctx context.Context, o *Options) (*Sweep, error) {
 	if err := o.folders(); err != nil {
 		return nil, err
 	}
-	done, err := readRuns(o.Folder)
+	common := short(o.digest() + o.Kind.Name)
+	done, err := readRuns(o.Folder, common)
 	if err != nil {
 		return nil, err
 	}
-	common := o.digest()
 	engine := &shared{start: o.Task.Engine}
 	fresh := &floats{options: o}
 	defer fresh.remove()
@@ -84,7 +87,7 @@ func Measure(ctx context.Context, o *Options) (*Sweep, error) {
 	for i, s := range list {
 		p := Point{Series: s.series, Label: s.label, X: s.x}
 		for seed := 1; seed <= o.Seeds; seed++ {
-			key := short(fmt.Sprintln(common, o.Kind.Name, s.label, seed))
+			key := short(fmt.Sprintln(common, s.label, seed))
 			r, known := done[key]
 			if !known {
 				model, err := fresh.of(ctx, engine, seed)
@@ -95,7 +98,7 @@ func Measure(ctx context.Context, o *Options) (*Sweep, error) {
 				if r, err = o.run(ctx, engine, &s, model, seed, watch); err != nil {
 					return nil, err
 				}
-				r.Key = key
+				r.Key, r.Sweep = key, common
 				if err := r.keep(o.Folder); err != nil {
 					return nil, err
 				}
@@ -127,11 +130,19 @@ func (o *Options) folders() error {
 func (o *Options) run(ctx context.Context, e *shared, s *setting, model string, seed int,
 	watch func(train.Progress)) (*Run, error) {
 	t := o.Task
-	t.Source.Model = model
+	if t.Source.Model = model; o.Fresh > 0 { // a graph that has been read with all this
+		t.Tokenizer = o.Task.TokenizerFile()
+		t.Source.Adapter, t.Source.Bind, t.Source.Outputs, t.Source.Dims, t.Source.Shapes = "", "", nil, nil, nil
+		t.Source.Transformer = source.Transformer{}
+	}
 	t.Watch = watch
 	t.Folder, t.AtEnd = "", true
 	t.Engine = e.engine
 	t.Adjust = func(p *plan.Plan) (*plan.Plan, error) {
+		if m := p.Train.Method; m == "sft" && o.Quantized {
+			return nil, diag.New(diag.Usage, "", "sweep %s is about formats, and method = %q trains in floats", o.Kind.Name,
+				m).WithHint("leave out the method, or use qat or distill")
+		}
 		p, err := s.change(p)
 		if err == nil {
 			p.Train.Seed = uint64(seed)
@@ -143,9 +154,9 @@ func (o *Options) run(ctx context.Context, e *shared, s *setting, model string, 
 		return nil, err
 	}
 	a := trained.Accuracy
-	r := &Run{Label: s.label, Seed: seed, Float: *a.Float, Before: *a.Before, Trained: trained.Trained}
-	if a.Pruned != nil {
-		r.Before = *a.Pruned
+	r := &Run{Label: s.label, Seed: seed, Float: *a.Float, Before: a.Before, Trained: trained.Trained}
+	if trained.Plan.Prune.Given {
+		r.Before = a.Pruned // nil where gradients decide: there is nothing before training
 	}
 	if r.After = *a.Float; a.Quantized != nil {
 		r.After = *a.Quantized
@@ -209,7 +220,7 @@ func (o *Options) digest() string {
 	read := t.Source
 	fmt.Fprintf(h, "%v %v %v %d %+v %q\n", read.Dims, read.Shapes, read.Outputs, read.Unroll, read.Transformer, t.Text)
 	for _, path := range []string{read.Model, read.Plan, read.Calibrate, read.Labels, read.Bind, read.Ops, read.Adapter,
-		t.Data, t.Labels, t.Eval, t.EvalLabels, t.Tokenizer} {
+		read.Model + ".data", t.Data, t.Labels, t.Eval, t.EvalLabels, t.TokenizerFile()} {
 		fmt.Fprintln(h, path)
 		digestFile(h, path)
 	}

@@ -101,7 +101,7 @@ func (a *ModuleAttrs) lanesOf(own *rtl.Own, params []rtl.Param) ([]int, error) {
 			return nil, err
 		}
 		w := n.Type.Format.Width()
-		if width%w != 0 || n.Type.Elems()%(width/w) != 0 {
+		if width < w || width%w != 0 || n.Type.Elems()%(width/w) != 0 {
 			return nil, fmt.Errorf("module %s: %s_data has %d bits, which are no beat of %s", own.Header.Name, s, width, n.Type)
 		}
 		lanes = append(lanes, width/w)
