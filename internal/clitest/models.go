@@ -44,7 +44,8 @@ func soundModels() []namedModel {
 		{"counted-ids.onnx", countedIds()},
 		{"decoder.onnx", decoder()},
 		{"conv.onnx", one(image, node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
-		{"batch.onnx", one(value("x", 2, 2, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
+		{"apart.onnx", one(value("x", 2, 3, 4, 5), node("mean1", "ReduceMean", "x axes", "y", intAttr("keepdims", 0)),
+			ints("axes", 0, 2))}, // axes with another one between them
 		{"negative-variance.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y"),
 			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
 		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},

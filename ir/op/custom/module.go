@@ -237,7 +237,9 @@ const ReluText = `// my_relu: y = max(x, 0), element by element.
 module my_relu #(
     parameter integer LANES = 1,
     parameter integer W     = 8,
+    /* verilator lint_off UNUSEDPARAM */
     parameter integer BEATS = 1
+    /* verilator lint_on UNUSEDPARAM */
 ) (
     input  wire               clk,
     input  wire               rst,

@@ -109,9 +109,14 @@ func factorMeanHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, g *geometry.Grid, a 
 	return carrier.Rescale(r, b, n, v, arith.ProductBits)
 }
 
-// factorMeanUnit completes a mean over windows that all have the same number of elements.
+// factorMeanUnit completes a mean over windows that all have the same number of elements. g has the padding that
+// hardware adds where the last windows reach beyond the image: no divisor counts it.
 func factorMeanUnit(n *ir.Node, module string, g *geometry.Grid, params []any, a *AvgAttrs) (*rtl.Unit, error) {
-	p, err := planMean(n, g, a)
+	windows, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf(diag.ArgumentShapes, "%v", err)
+	}
+	p, err := planMean(n, windows, a)
 	if err != nil {
 		return nil, err
 	}
