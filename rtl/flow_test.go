@@ -12,7 +12,8 @@ import (
 
 // TestFlows evaluates the flow lines of all modules with streams, under their defaults.
 func TestFlows(t *testing.T) {
-	wires := []string{"stream_last", "stream_answer", "stream_group", "stream_follow", "stream_ungroup", "stream_frames"}
+	wires := []string{"stream_last", "stream_answer", "stream_check", "stream_group", "stream_follow", "stream_ungroup",
+		"stream_frames"}
 	for _, name := range Modules() {
 		h, err := Lookup(name)
 		if err != nil {
