@@ -29,6 +29,11 @@ var notTheModel = map[string]int{
 	"tiny-gpt2/model.onnx":                 6144,  // it wrote the tied weights twice, the second ones transposed
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // TestParameters counts the parameters of every file of every example: those that its README states, which are what
 // torchinfo counts.
 func TestParameters(t *testing.T) {
@@ -57,6 +62,9 @@ func TestParameters(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := driver.Source{Model: path}
+		if ops := filepath.Join(dir, "ops.toml"); exists(ops) {
+			s.Ops = ops
+		}
 		g, err := s.Import()
 		if err != nil {
 			t.Fatal(err)
