@@ -132,7 +132,14 @@ func (c *chain) Const(suffix string, data *ir.Blob, shape []int) (*ir.Node, erro
 	return c.b.Const(c.at.Name+"."+suffix, data, shape)
 }
 
-// Declared writes a use of an operation that the user has declared, with the attributes that the model gives.
-func (b *Builder) Declared(at Place, o *layers.Op, given map[string]string, args []*ir.Node) ([]*ir.Node, error) {
-	return o.Make(b.chain(at), given, args)
+// Declared writes a use of an operation that the user has declared, with the attributes that the model gives. The model
+// reads so many of its results, at least.
+func (b *Builder) Declared(at Place, o *layers.Op, given map[string]string, args []*ir.Node, results int) ([]*ir.Node,
+	error) {
+	nodes, err := o.Make(b.chain(at), given, args)
+	if err == nil && len(nodes) < results {
+		return nil, diag.New(diag.OpsUse, "", "%d results; its declaration gives %d", results, len(nodes)).
+			WithNote("declared in %s", o.At)
+	}
+	return nodes, err
 }

@@ -31,11 +31,7 @@ func (c *call) declared(o *layers.Op) {
 	if c.err != nil {
 		return
 	}
-	nodes, err := c.b.Declared(c.place(""), o, given, args)
-	if err == nil && len(nodes) < len(c.n.out) {
-		err = diag.New(diag.OpsUse, "", "%d results; its declaration gives %d", len(c.n.out), len(nodes)).
-			WithNote("declared in %s", o.At)
-	}
+	nodes, err := c.b.Declared(c.place(""), o, given, args, len(c.n.out))
 	if c.wrap(diag.OpsUse, err); c.err != nil {
 		return
 	}

@@ -30,7 +30,7 @@ func (c *call) declared(o *layers.Op) {
 	for i, a := range c.args {
 		args[i] = c.full(a)
 	}
-	nodes, err := c.b.Declared(c.at(), o, given, args)
+	nodes, err := c.b.Declared(c.at(), o, given, args, 0)
 	if c.wrap(err); c.err != nil {
 		return
 	}

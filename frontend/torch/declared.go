@@ -40,11 +40,7 @@ func (c *call) declared(o *layers.Op) {
 	if c.err != nil {
 		return
 	}
-	nodes, err := c.b.Declared(c.place, o, given, args)
-	if err == nil && len(nodes) < len(c.outs()) {
-		err = diag.New(diag.OpsUse, "", "%d results; its declaration gives %d", len(c.outs()), len(nodes)).
-			WithNote("declared in %s", o.At)
-	}
+	nodes, err := c.b.Declared(c.place, o, given, args, len(c.outs()))
 	if c.wrap(err); c.err == nil {
 		c.results(nodes[:len(c.outs())]...)
 	}
