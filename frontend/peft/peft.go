@@ -5,6 +5,7 @@
 package peft
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,26 +48,17 @@ func Merge(g *ir.Graph, dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, module := range sorted(f.products) {
+	for _, module := range slices.Sorted(maps.Keys(f.products)) {
 		if err := f.add(g, module, f.products[module]); err != nil {
 			return err
 		}
 	}
-	for _, name := range sorted(f.whole) {
+	for _, name := range slices.Sorted(maps.Keys(f.whole)) {
 		if err := f.replace(g, name, f.whole[name]); err != nil {
 			return err
 		}
 	}
 	return g.Check()
-}
-
-func sorted[T any](m map[string]T) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // read reads a folder.
