@@ -47,20 +47,28 @@ func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Par
 	if err := checkStudy(c, f.data.Most, f.csv, f.svg, f.html); err != nil {
 		return nil, parts, err
 	}
-	for _, part := range f.parts {
-		if err := oneOf("--parts", part, "weight", "data"); err != nil {
-			return nil, parts, err
-		}
-		parts.Weight, parts.Data = parts.Weight || part == "weight", parts.Data || part == "data"
-	}
-	if parts == (choose.Parts{}) {
-		return nil, parts, usagef("--parts names nothing: weight, data or both")
+	if parts, err = readParts(f.parts); err != nil {
+		return nil, parts, err
 	}
 	if err := f.metric.check(f.data.Labels); err != nil {
 		return nil, parts, err
 	}
 	formats, err = plan.ParseFormats(f.formats)
 	return formats, parts, err
+}
+
+// readParts reads --parts.
+func readParts(list []string) (parts choose.Parts, err error) {
+	for _, part := range list {
+		if err := oneOf("--parts", part, "weight", "data"); err != nil {
+			return parts, err
+		}
+		parts.Weight, parts.Data = parts.Weight || part == "weight", parts.Data || part == "data"
+	}
+	if parts == (choose.Parts{}) {
+		return parts, usagef("--parts names nothing: weight, data or both")
+	}
+	return parts, nil
 }
 
 // study imports the model and evaluates it in float.

@@ -76,7 +76,7 @@ func (a *App) trainingSweep(k sweeps.Kind, short string) *cobra.Command {
 }
 
 // check refuses what would only fail later.
-func (f *sweepFlags) check(c *cobra.Command) (err error) {
+func (f *sweepFlags) check(c *cobra.Command) error {
 	if err := f.learning.check(c, "eval"); err != nil {
 		return err
 	}
@@ -91,15 +91,15 @@ func (f *sweepFlags) check(c *cobra.Command) (err error) {
 			return err
 		}
 	}
-	for _, part := range f.parts {
-		if err := oneOf("--parts", part, "weight", "data"); err != nil {
-			return err
-		}
-		f.Weight, f.Data = f.Weight || part == "weight", f.Data || part == "data"
+	if f.Kind.Name != "ptq-qat" {
+		return nil
 	}
-	if f.formats != "" {
-		f.Formats, err = plan.ParseFormats(f.formats)
+	parts, err := readParts(f.parts)
+	if err != nil {
+		return err
 	}
+	f.Weight, f.Data = parts.Weight, parts.Data
+	f.Formats, err = plan.ParseFormats(f.formats)
 	return err
 }
 
