@@ -128,9 +128,6 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 	if err := a.printFront(r.Front); err != nil {
 		return err
 	}
-	if r.AdapterNote != "" {
-		fmt.Fprintf(a.Err, "note: %s\n", r.AdapterNote)
-	}
 	fmt.Fprintf(a.Out, "saved %s\n", f.out)
 	if r.Adapter != "" {
 		fmt.Fprintf(a.Out, "saved the adapter in %s\n", r.Adapter)

@@ -74,9 +74,9 @@ type Trained struct {
 	Front []Point
 	// Report is that of quantization; nil where training is in floats.
 	Report *quantize.Report
-	// Adapter is the folder of the adapters, as PEFT has it, "" where there are none; AdapterNote says why not, if they
-	// could not be written.
-	Adapter, AdapterNote string
+	// Adapter is the folder of the adapters, as PEFT has it, "" where there are none; where they could not be written,
+	// a note says why.
+	Adapter string
 }
 
 // prepared is a model that is ready for training.
@@ -128,8 +128,12 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 		return nil, err
 	}
 	if p.plan.LoRA.Rank > 0 && t.Folder != "" {
-		if out.Adapter, out.AdapterNote, err = t.writeAdapter(p, out.Result); err != nil {
+		var note string
+		if out.Adapter, note, err = t.writeAdapter(p, out.Result); err != nil {
 			return nil, err
+		}
+		if note != "" {
+			out.Notes = append(out.Notes, note)
 		}
 	}
 	after := out.Metric

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lathe/internal/diag"
 	"lathe/ir/format"
@@ -88,21 +89,19 @@ func formats(r *Ranges) ([]setting, error) {
 		if b, ok := p.Format.(format.Block); ok {
 			bits += float64(b.ScaleWidth()) / float64(b.BlockSize()*b.BlockRows())
 		}
-		name, _, _ := cutName(f)
-		out = append(out, setting{series: name, label: f, x: bits, change: func(p *plan.Plan) (*plan.Plan, error) {
+		out = append(out, setting{series: family(f), label: f, x: bits, change: func(p *plan.Plan) (*plan.Plan, error) {
 			return p.Uniform("--formats", f, r.Weight, r.Data)
 		}})
 	}
 	return out, nil
 }
 
-// cutName is the family of a format, the letters in front of its numbers.
-func cutName(f string) (name, rest string, ok bool) {
-	i := slices.IndexFunc([]byte(f), func(c byte) bool { return c == '(' || c == '[' || c >= '0' && c <= '9' })
-	if i < 0 {
-		return f, "", false
+// family is the name of a format, the letters in front of its numbers.
+func family(f string) string {
+	if i := strings.IndexAny(f, "([0123456789"); i >= 0 {
+		return f[:i]
 	}
-	return f[:i], f[i:], true
+	return f
 }
 
 func shares(r *Ranges) ([]setting, error) {
