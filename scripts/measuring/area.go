@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/emit"
 	"lathe/internal/driver"
 	"lathe/internal/driver/proof"
 	"lathe/internal/evidence"
@@ -151,6 +152,24 @@ func (d sized) predict(ctx context.Context) (*driver.Hardware, evidence.Cells, e
 	return hw, evidence.CellsOf(hw.Schedule.Cost()), nil
 }
 
+// counted has Yosys count a design, in a folder that goes afterwards.
+func counted(ctx context.Context, d *emit.Design, o area.Options) (*area.Report, error) {
+	dir, err := os.MkdirTemp("", "measure")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	folder := filepath.Join(dir, "design")
+	if err := driver.Write(d, folder); err != nil {
+		return nil, err
+	}
+	files, top, err := area.Sources(folder)
+	if err != nil {
+		return nil, err
+	}
+	return area.Count(ctx, folder, files, top, o)
+}
+
 // count has Yosys count the design. For the default part, whose limits are known, paths must be within them.
 func (d sized) count(ctx context.Context) (line evidence.Area, err error) {
 	line = evidence.Area{Model: d.model, Plan: d.plan, Part: d.part}
@@ -163,21 +182,8 @@ func (d sized) count(ctx context.Context) (line evidence.Area, err error) {
 	if err != nil {
 		return line, err
 	}
-	dir, err := os.MkdirTemp("", "measure")
-	if err != nil {
-		return line, err
-	}
-	defer os.RemoveAll(dir)
-	folder := filepath.Join(dir, "design")
-	if err := driver.Write(hw.Design, folder); err != nil {
-		return line, err
-	}
-	files, top, err := area.Sources(folder)
-	if err != nil {
-		return line, err
-	}
 	limited := d.part == target.Default
-	r, err := area.Count(ctx, folder, files, top, area.Options{Device: device, Timeout: time.Hour, Paths: limited})
+	r, err := counted(ctx, hw.Design, area.Options{Device: device, Timeout: time.Hour, Paths: limited})
 	if err != nil {
 		return line, err
 	}

@@ -152,12 +152,11 @@ func (n *widened) at(name string) string { return filepath.Join("examples", n.ex
 // sweep trains ours.
 func (n *widened) sweep(ctx context.Context, f *flags, prices []float64, folder string,
 	say func(string)) (*sweeps.Sweep, error) {
-	self, err := os.Executable()
+	with, err := engines(f)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := pjrt.Start(ctx, pjrt.Config{Command: []string{self, worker}, Plugin: f.plugin,
-		Timeout: 5 * time.Minute})
+	engine, err := pjrt.Start(ctx, with.PJRT)
 	if err != nil {
 		return nil, err
 	}
@@ -190,31 +189,15 @@ func (n *widened) emit(ctx context.Context, graph string, w *evidence.Width) err
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "measure")
-	if err != nil {
-		return err
+	r, err := counted(ctx, hw.Design, bothCount)
+	if err == nil {
+		w.LUT, w.FF = r.Total.LUT, r.Total.FF
 	}
-	defer os.RemoveAll(dir)
-	folder := filepath.Join(dir, "design")
-	if err := driver.Write(hw.Design, folder); err != nil {
-		return err
-	}
-	files, top, err := area.Sources(folder)
-	if err != nil {
-		return err
-	}
-	return countWidth(ctx, folder, files, top, w)
+	return err
 }
 
-// countWidth has Yosys count a design, by the same command for both makers.
-func countWidth(ctx context.Context, folder string, files []string, top string, w *evidence.Width) error {
-	r, err := area.Count(ctx, folder, files, top, area.Options{Flatten: true, NoDSP: true, Timeout: time.Hour})
-	if err != nil {
-		return err
-	}
-	w.LUT, w.FF = r.Total.LUT, r.Total.FF
-	return nil
-}
+// bothCount is how Yosys counts the designs of both makers.
+var bothCount = area.Options{Flatten: true, NoDSP: true, Timeout: time.Hour}
 
 // peer trains by HGQ2, and counts what alkaid prints.
 func (n *widened) peer(ctx context.Context, f *flags, w *evidence.Width) error {
@@ -258,7 +241,11 @@ func (n *widened) peer(ctx context.Context, f *flags, w *evidence.Width) error {
 			files = append(files, name)
 		}
 	}
-	return countWidth(ctx, src, files, "model", w)
+	r, err := area.Count(ctx, src, files, "model", bothCount)
+	if err == nil {
+		w.LUT, w.FF = r.Total.LUT, r.Total.FF
+	}
+	return err
 }
 
 func lastLine(text string) string {
