@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/ir/text"
 )
 

@@ -13,7 +13,6 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -24,6 +23,7 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // The size of bert-base, without its head: 109 million parameters, 11.2 G products a sample.

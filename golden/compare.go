@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 )
 
 // Mismatch is one element on which two engines disagree.

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"lathe/emit/cuda"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/sim/gpu"
 )
 

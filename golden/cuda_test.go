@@ -9,12 +9,12 @@ import (
 	"lathe/cuda"
 	emit "lathe/emit/cuda"
 	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"lathe/golden/pjrt"
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/hlo"
+	"lathe/ir/ref"
 )
 
 // Form is how the values of samples lie in a program.

@@ -9,13 +9,13 @@ import (
 	"lathe/emit/verilog"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
+	"lathe/ir/ref"
 	"lathe/sim"
 )
 

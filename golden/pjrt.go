@@ -6,11 +6,11 @@ import (
 	"context"
 
 	"lathe/golden/pjrt"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
+	"lathe/ir/ref"
 )
 
 // batchLimit bounds the samples of one execution, batchElems the elements of one value in it.

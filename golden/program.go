@@ -6,11 +6,11 @@ package golden
 import (
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
+	"lathe/ir/ref"
 )
 
 // Print prints a graph that computes samples samples at once; trace is that of Form.

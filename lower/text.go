@@ -185,11 +185,11 @@ func (t *planText) chosen(node string) {
 		case s.Slot == "factor" || s.Slot == "cast" || s.Slot == "output":
 			continue
 		case s.Slot == "data_out" && behind != "" && !pinned[s.Slot]:
-			said = append(said, fmt.Sprintf("# %s = %s", s.Slot, plan.Quoted(t.whole(behind))))
+			said = append(said, fmt.Sprintf("# %s = %s", s.Slot, plan.Quoted(t.spelled(behind))))
 		case s.Slot == "acc" || !pinned[s.Slot]:
 			said = append(said, fmt.Sprintf("# %s = %s", s.Slot, plan.Quoted(s.Format)))
 		default:
-			rule = append(rule, fmt.Sprintf("%s = %s", s.Slot, plan.Quoted(t.whole(s.Format))))
+			rule = append(rule, fmt.Sprintf("%s = %s", s.Slot, plan.Quoted(t.spelled(s.Format))))
 		}
 		seen[s.Slot] = true
 		head = fmt.Sprintf("%-32s # %s", "[[quantize.rule]]", s.Op)
@@ -229,11 +229,11 @@ func (t *planText) slot(key string, c *plan.Choice) {
 	}
 }
 
-func (t *planText) format(c *plan.Choice) string { return t.whole(c.Pattern.String()) }
+func (t *planText) format(c *plan.Choice) string { return t.spelled(c.Pattern.String()) }
 
-// whole is a format's text with the options that it leaves out for being the common ones, where those of the plan
+// spelled is a format's text with the options that it leaves out for being the common ones, where those of the plan
 // differ.
-func (t *planText) whole(text string) string {
+func (t *planText) spelled(text string) string {
 	q := &t.plan.Quantize
 	pattern, err := format.ParsePattern(text)
 	if err != nil {
@@ -274,7 +274,7 @@ func (t *planText) ends() {
 		}
 		switch {
 		case chosen[n.Name] != "":
-			t.key(true, "format", t.whole(chosen[n.Name]), "")
+			t.key(true, "format", t.spelled(chosen[n.Name]), "")
 		case in.Format != nil:
 			t.key(true, "format", t.format(in.Format), "")
 		}
@@ -303,7 +303,7 @@ func (t *planText) ends() {
 		t.key(true, "name", o.Name, "")
 		text := t.format(out.Format)
 		if f := ending[o.Name]; f != "" {
-			text = t.whole(f)
+			text = t.spelled(f)
 		}
 		t.key(true, "format", text, "")
 	}

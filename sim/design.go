@@ -9,9 +9,9 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/bench"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // DesignSpec describes an emitted design to Build: its AXI4-Stream wrapper with all ports, that of one clock

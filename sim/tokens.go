@@ -10,9 +10,9 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/bench"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // FrameKind says what is special about a frame.

@@ -9,12 +9,12 @@ import (
 	"lathe/cuda/gemm/gemmtest"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/sum"
+	"lathe/ir/ref"
 )
 
 func TestMain(m *testing.M) { pjrttest.Main(m) }

@@ -10,11 +10,11 @@ import (
 	"slices"
 
 	"lathe/frontend/unsigned"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // Limits on constant expressions: elements of one result, and of all results together. Larger ones stay nodes, which

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // array is an argument or a result of a helper under test.

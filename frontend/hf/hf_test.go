@@ -12,10 +12,10 @@ import (
 	"lathe/frontend/source"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // testCase is a graph of a folder in testdata, and the arrays of its case.npz. rename names the array of an

@@ -10,9 +10,9 @@ import (
 	"lathe/frontend/source"
 	engines "lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // TestTransformer runs all files of a vision transformer on PJRT, as internal/driver does with the others: within

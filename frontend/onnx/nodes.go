@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // NodeTest is one of the tests of operations that the ONNX project has: a model, and arrays that go in and come out.

@@ -14,9 +14,9 @@ import (
 	"lathe/frontend/source"
 	engines "lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // turned is [a,b,...] of rows of n elements as [b,a,...].

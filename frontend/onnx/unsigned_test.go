@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 const top, half = -1, -1 << 63 // 2^64-1 and 2^63

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 const digits = "../../examples/digits-jax/"

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // leastPrograms are how many programs testdata/ops.zip holds at least.

@@ -11,9 +11,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/frontend/torch/pt2test"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // load imports a program that must be sound.

@@ -10,12 +10,12 @@ import (
 	"math"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 )

@@ -13,11 +13,11 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/verilog"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/ir/unit"
 )
 

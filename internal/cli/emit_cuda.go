@@ -14,10 +14,10 @@ import (
 	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
+	"lathe/ir/ref"
 	"lathe/lower/kernels"
 )
 

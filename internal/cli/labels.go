@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // labelsUsage explains --labels where it stands for samples of either file.

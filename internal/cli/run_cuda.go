@@ -9,10 +9,10 @@ import (
 	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 )

@@ -14,11 +14,11 @@ import (
 
 	library "lathe/cuda"
 	"lathe/emit"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/kernels"
 	"lathe/lower/pass"
 )

@@ -6,10 +6,10 @@ import (
 	"math/big"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/sum"
+	"lathe/ir/ref"
 )
 
 // TestBlocks compares the reference engine with the slow evaluator on graphs over blocks.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 )
 
 // Evaluate checks g and runs the reference engine.

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
@@ -22,6 +21,7 @@ import (
 	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
+	"lathe/ir/ref"
 )
 
 // e4m3 is float(4,3,fn): a format without hardware, which only these tests know. That it runs through the Eval column

@@ -7,10 +7,10 @@ import (
 
 	"lathe/emit/verilog"
 	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
+	"lathe/ir/ref"
 )
 
 // TestRefuse: formats that an operation does not compute with are refused by the graph's check, as argument, as result

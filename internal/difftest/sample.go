@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/sum"
+	"lathe/ir/ref"
 )
 
 // Samples draws n samples for the inputs of g. The first are all least, all greatest, alternating, one-hot and zero

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/difftest/rows"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -20,6 +19,7 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
 	"lathe/ir/op/window"
+	"lathe/ir/ref"
 )
 
 // value is what a node stands for: exact real numbers in row-major order.

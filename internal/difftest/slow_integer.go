@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"lathe/golden/ref"
 	"lathe/internal/difftest/rows"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -16,6 +15,7 @@ import (
 	"lathe/ir/op/draw"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/recur"
+	"lathe/ir/ref"
 )
 
 // slowCodeNorm is layer_norm or rms_norm of codes, by its definition in integers of any size.

@@ -8,11 +8,11 @@ import (
 	"math/big"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/norm"
+	"lathe/ir/ref"
 )
 
 // TestSlowRsqrt holds the root to values that were computed apart.

@@ -7,13 +7,13 @@ import (
 	"math/big"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/custom"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // slowElement is the meaning of an element-wise operation of float graphs on one element of each argument. Whole

@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 )
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
@@ -18,6 +17,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )

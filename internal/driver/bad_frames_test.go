@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"lathe/emit"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
+	"lathe/ir/ref"
 	"lathe/rtl"
 	"lathe/sim"
 )

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
+	"lathe/ir/ref"
 	"lathe/sim"
 )
 

@@ -13,10 +13,10 @@ import (
 	library "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
-	"lathe/golden/ref"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/op/sequence"
+	"lathe/ir/ref"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )

@@ -11,10 +11,10 @@ import (
 
 	"lathe/emit"
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/plan"
 	"lathe/lower/schedule"
 	"lathe/sim"

@@ -11,9 +11,9 @@ import (
 	"lathe/emit/report"
 	"lathe/emit/verilog"
 	"lathe/emit/vivado"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/rtl"
 	"lathe/sim"
 )

@@ -13,11 +13,11 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/ir/text"
 )
 

@@ -10,11 +10,11 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
 	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/hlo/text"
+	"lathe/ir/ref"
 )
 
 // TestThreeForms computes one network from ONNX, from PyTorch, and from StableHLO text: that of the printer, which

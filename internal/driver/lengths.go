@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"lathe/emit"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/sim"
 )

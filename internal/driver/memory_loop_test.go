@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/tools"
 	"lathe/ir/op/ring"
+	"lathe/ir/ref"
 	"lathe/rtl"
 	"lathe/sim"
 )

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/quantize/loss"

@@ -12,10 +12,10 @@ import (
 	"slices"
 
 	"lathe/emit/report"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/own"
 	"lathe/lower/pass"

@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/ring"
+	"lathe/ir/ref"
 	"lathe/lower"
 	"lathe/lower/plan"
 	"lathe/lower/schedule"

@@ -10,9 +10,9 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/ir/unit"
 	"lathe/lower/plan"
 	"lathe/sim"

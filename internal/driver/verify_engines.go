@@ -8,9 +8,9 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/sim"
 )
 

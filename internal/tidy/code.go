@@ -24,7 +24,7 @@ func inits(t Tree) []Finding {
 }
 
 // compiler is where a map of anything would hide what a node is.
-var compiler = []string{"ir", "lower", "emit", "frontend", "golden/ref", "rtl", "cuda"}
+var compiler = []string{"ir", "lower", "emit", "frontend", "rtl", "cuda"}
 
 func metadata(t Tree) []Finding {
 	var out []Finding

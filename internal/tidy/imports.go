@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"ir"},
 	{"ir/op"},
 	{"ir/text"},
-	{"golden/ref"},
+	{"ir/ref"},
 	{"frontend", "ir/survey", "lower/plan", "lower/own", "lower/loop"},
 	{"lower/pass"},
 	{"lower/float/recognize"},

@@ -6,12 +6,12 @@ import (
 	"context"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
+	"lathe/ir/ref"
 	"lathe/train"
 )
 

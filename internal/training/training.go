@@ -9,11 +9,11 @@ import (
 	"context"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/float/simplify"
 	"lathe/lower/plan"

@@ -46,12 +46,12 @@ func endModel(s *State, c *ir.Graph) error {
 		ends[i] = endOf(o.Node)
 	}
 	if slices.ContainsFunc(ends, func(e ending) bool { return e.parts && e.behind == nil }) {
-		whole, err := recognized(c)
+		parts, err := recognized(c)
 		if err != nil {
 			return err
 		}
 		for i := range ends {
-			if e := endOf(whole.Out[i].Node).in(c); ends[i].behind == nil && e.behind != nil {
+			if e := endOf(parts.Out[i].Node).in(c); ends[i].behind == nil && e.behind != nil {
 				ends[i] = e
 			}
 		}

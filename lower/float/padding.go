@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // Exporters of RoBERTa and its kin count positions from the ids themselves: those that are no padding, one after the

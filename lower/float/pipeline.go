@@ -5,8 +5,8 @@
 package float
 
 import (
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float/layout"
 	"lathe/lower/float/recognize"
 	"lathe/lower/float/simplify"

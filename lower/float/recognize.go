@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float/recognize"
 	"lathe/lower/float/simplify"
 	"lathe/lower/pass"

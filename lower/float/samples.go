@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/own"
 	"lathe/lower/plan"
 )

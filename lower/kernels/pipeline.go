@@ -3,8 +3,8 @@
 package kernels
 
 import (
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/float/simplify"
 	"lathe/lower/kernels/fuse"

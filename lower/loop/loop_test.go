@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/ir"
@@ -17,6 +16,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/ring"
+	"lathe/ir/ref"
 	"lathe/ir/text"
 	"lathe/ir/unit"
 	"lathe/lower"

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"lathe/frontend"
-	"lathe/golden/ref"
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
+	"lathe/ir/ref"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )

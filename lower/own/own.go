@@ -48,7 +48,7 @@ func (m *Model) Format(n *ir.Node) (Format, bool) {
 // values off may stand between.
 func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 	users := g.Users()
-	whole := 0 // bits above the point, without a sign
+	integer := 0 // bits above the point, without a sign
 	for list := slices.Clone(users[n]); len(list) > 0; list = list[1:] {
 		u := list[0]
 		f, fixed := format.AsFixed(m.formats[u].Format)
@@ -59,9 +59,9 @@ func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 				above--
 			}
 			if !ok {
-				whole, all.F = above, f.F
+				integer, all.F = above, f.F
 			}
-			whole, all.F, all.Signed, ok = max(whole, above), max(all.F, f.F), all.Signed || f.Signed, true
+			integer, all.F, all.Signed, ok = max(integer, above), max(all.F, f.F), all.Signed || f.Signed, true
 		case (u.Op.Traits.KeepsCodes || pointwise.Cuts(u.Op)) && !g.IsOutput(u):
 			all.Signed = all.Signed || pointwise.Cuts(u.Op) // a bound of a clip may lie below 0
 			list = append(list, users[u]...)
@@ -69,7 +69,7 @@ func (m *Model) Cut(g *ir.Graph, n *ir.Node) (all format.Fixed, ok bool) {
 			return all, false
 		}
 	}
-	if all.W = whole + all.F; all.Signed {
+	if all.W = integer + all.F; all.Signed {
 		all.W++
 	}
 	return all, ok && all.W > 0

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // StructureDiff names the first difference of two graphs but for metadata (HW, Stats, stage); empty if there is none.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/ring"
+	"lathe/ir/ref"
 )
 
 // Options are about the running of passes, not about their result.

@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // Enter turns a sample in the caller's layout into values of the graph's inputs: permuted, in their unit, and

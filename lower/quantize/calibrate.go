@@ -6,11 +6,11 @@ import (
 	"errors"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/norm"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/own"
 	"lathe/lower/pass"

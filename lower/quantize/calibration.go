@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/calib"
 )

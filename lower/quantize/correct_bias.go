@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/recur"
+	"lathe/ir/ref"
 )
 
 // correctBias shifts the bias of each layer by what rounding its weights, and all in front of it, moved the mean of

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/lowertest"
 	"lathe/lower/pass"

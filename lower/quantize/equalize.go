@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/float/simplify"
 	"lathe/lower/own"

@@ -7,10 +7,10 @@ import (
 	"math"
 	"strings"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 	"lathe/lower/pass"
 )
 

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 )

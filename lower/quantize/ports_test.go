@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 	"lathe/lower/lowertest"
 )
 

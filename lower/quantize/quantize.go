@@ -7,9 +7,9 @@ package quantize
 import (
 	"context"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/float/recognize"
 	"lathe/lower/pass"

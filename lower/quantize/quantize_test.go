@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -21,6 +20,7 @@ import (
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/lowertest"
 	"lathe/lower/pass"

@@ -6,9 +6,9 @@ import (
 	"math"
 	"strings"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/plan"

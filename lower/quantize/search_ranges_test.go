@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/plan"
 )
 

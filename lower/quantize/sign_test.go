@@ -5,11 +5,11 @@ package quantize
 import (
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/lower/lowertest"
 	"lathe/lower/plan"
 )

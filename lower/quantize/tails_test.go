@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/lower/lowertest"
 	"lathe/lower/pass"
 )

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/lower/lowertest"
 )
 

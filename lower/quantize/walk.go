@@ -7,9 +7,9 @@ import (
 	"errors"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/pass"
 	"lathe/lower/quantize/formats"
 )

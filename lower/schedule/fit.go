@@ -39,7 +39,7 @@ func (s *placement) next(last *outcome) (point, error) {
 	case last.sized():
 		s.done[s.key] = last
 	case s.always:
-		return point{from: last, need: whole}, nil
+		return point{from: last, need: complete}, nil
 	}
 	return point{found: last}, nil
 }

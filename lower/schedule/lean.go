@@ -21,13 +21,13 @@ func (s *lean) next(last *outcome) (point, error) {
 		if err := s.try(limit, nil); err != nil {
 			return point{}, err
 		}
-		return point{foldings: s.table.Foldings(s.leanest(limit)), need: whole}, nil
+		return point{foldings: s.table.Foldings(s.leanest(limit)), need: complete}, nil
 	case s.least == nil:
 		s.least = last
 		if !s.worse(float64(s.plain.report.II())) {
 			return point{found: s.least}, nil
 		}
-		return point{from: s.plain, need: whole}, nil // its FIFOs are sized only where there is doubt
+		return point{from: s.plain, need: complete}, nil // its FIFOs are sized only where there is doubt
 	case s.worse(s.plain.report.Interval()):
 		return point{found: s.plain}, nil
 	}

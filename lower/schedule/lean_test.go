@@ -93,7 +93,7 @@ func TestLeanFallsBack(t *testing.T) {
 		}
 		s := &lean{balancer: b, plain: plain}
 		p, err := s.next(least)
-		if doubt := p.from != nil; err != nil || doubt == c.lean || doubt && (p.from != plain || p.need != whole) {
+		if doubt := p.from != nil; err != nil || doubt == c.lean || doubt && (p.from != plain || p.need != complete) {
 			t.Fatalf("%s: %+v, %v", c.what, p, err)
 		}
 		if p.from != nil {

@@ -93,21 +93,21 @@ type lengths struct {
 
 // node decides whether n has a row a token, given that its arguments are known.
 func (l *lengths) node(n *ir.Node) *diag.Error {
-	rows, whole := 0, 0
+	rows, frames := 0, 0
 	for _, a := range n.Args {
 		switch {
 		case a.IsConst() || a == l.mask:
 		case a.HW.Tokens > 0:
 			rows++
 		default:
-			whole++
+			frames++
 		}
 	}
 	axis := l.axis(n)
 	switch {
 	case rows == 0:
 		return nil // of whole frames only
-	case whole > 0:
+	case frames > 0:
 		return l.refuse(n, "meets tokens with a value of the whole frame")
 	}
 	way := tokenWay(n, axis)

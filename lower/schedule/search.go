@@ -23,9 +23,9 @@ type search interface {
 type need int
 
 const (
-	units  need = iota // all but FIFOs, which take the longest
-	fitted             // with FIFOs if the units alone are within a budget
-	whole              // with FIFOs
+	units    need = iota // all but FIFOs, which take the longest
+	fitted               // with FIFOs if the units alone are within a budget
+	complete             // with FIFOs
 )
 
 // point is a design to evaluate, or the end of a search.
@@ -80,7 +80,7 @@ func (e *evaluator) evaluate(p point) (o *outcome, err error) {
 			return nil, err
 		}
 	}
-	if p.need == whole || p.need == fitted && Beyond(o.cost, p.most) == nil {
+	if p.need == complete || p.need == fitted && Beyond(o.cost, p.most) == nil {
 		err = o.finish()
 	}
 	return o, err
@@ -107,4 +107,4 @@ func (o *outcome) finish() error {
 // plain is the search of the modes whose lanes the plan alone decides.
 type plain struct{}
 
-func (plain) next(last *outcome) (point, error) { return point{need: whole, found: last}, nil }
+func (plain) next(last *outcome) (point, error) { return point{need: complete, found: last}, nil }

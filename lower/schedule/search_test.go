@@ -69,7 +69,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("beyond the budget: %+v", last.cost)
 			}
 			ran("refuse_stream", "time_units", len(Pipeline)-1)
-			return point{from: bare, need: whole}, nil
+			return point{from: bare, need: complete}, nil
 		},
 		func(last *outcome) (point, error) {
 			if !last.sized() || last != bare || last.report.Measured == 0 {
@@ -128,7 +128,7 @@ func TestPlacement(t *testing.T) {
 		t.Errorf("%+v, %d are kept", end, len(b.done))
 	}
 	s.always = true
-	if ask = step(t, s, bare); ask.found != nil || ask.from != bare || ask.need != whole {
+	if ask = step(t, s, bare); ask.found != nil || ask.from != bare || ask.need != complete {
 		t.Errorf("%+v", ask)
 	}
 	full, err := b.evaluate(ask)
@@ -167,7 +167,7 @@ func TestFit(t *testing.T) {
 			}
 			continue
 		}
-		if p.found != nil || p.from != first || p.need != whole {
+		if p.found != nil || p.from != first || p.need != complete {
 			t.Errorf("%+v", p)
 		}
 		full := &outcome{cost: rtl.Cost{LUT: 1_200_001}}

@@ -17,10 +17,10 @@ import (
 	"lathe/cuda"
 	emit "lathe/emit/cuda"
 	"lathe/frontend/source"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 	"lathe/lower"
 	"lathe/lower/kernels"
 )

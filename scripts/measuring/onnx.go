@@ -13,8 +13,8 @@ import (
 	"lathe/frontend/onnx"
 	"lathe/golden"
 	"lathe/golden/pjrt"
-	"lathe/golden/ref"
 	"lathe/internal/evidence"
+	"lathe/ir/ref"
 )
 
 const nodesPage = "docs/onnx.md"

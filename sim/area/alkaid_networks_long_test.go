@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
+	"lathe/ir/ref"
 	"lathe/sim"
 	"lathe/sim/area"
 	"lathe/sim/area/paths"

@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/hlo"
+	"lathe/ir/ref"
 	"lathe/lower/plan"
 	"lathe/train/model"
 )

@@ -10,12 +10,12 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/hlo/text"
 	"lathe/ir/op/carrier"
+	"lathe/ir/ref"
 	"lathe/train"
 	"lathe/train/slow"
 )

@@ -13,11 +13,11 @@ import (
 
 	library "lathe/cuda"
 	"lathe/emit/cuda"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower"
 	"lathe/lower/kernels"
 	"lathe/sim/gpu/gputest"

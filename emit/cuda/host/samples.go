@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"lathe/emit/cuda"
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 const samplesFile = "samples.bin"

@@ -16,8 +16,8 @@ import (
 	"github.com/ebitengine/purego"
 
 	"lathe/emit/cuda"
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // shim is what CUDA C++ has and C++ has not.

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/internal/difftest"
 	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sum"
+	"lathe/ir/ref"
 )
 
 // parametric are the operations that read weights, biases or gains.

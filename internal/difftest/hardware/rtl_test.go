@@ -13,13 +13,13 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/verilog"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/stream"
 	"lathe/ir/op/sum"
+	"lathe/ir/ref"
 	"lathe/sim"
 )
 

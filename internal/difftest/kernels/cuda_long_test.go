@@ -9,8 +9,8 @@ import (
 
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/hosttest"
-	"lathe/golden/ref"
 	"lathe/internal/tools"
+	"lathe/ir/ref"
 )
 
 // host runs the text of the kernels as g++ compiles it for this machine. Kernels of the library are no text for it.

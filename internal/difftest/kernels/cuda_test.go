@@ -11,7 +11,6 @@ import (
 
 	"lathe/emit/cuda"
 	"lathe/golden"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/internal/difftest/programs"
@@ -19,6 +18,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )

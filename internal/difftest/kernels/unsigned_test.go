@@ -13,7 +13,6 @@ import (
 
 	"lathe/emit/cuda"
 	"lathe/frontend/build"
-	"lathe/golden/ref"
 	"lathe/internal/difftest"
 	"lathe/internal/difftest/programs"
 	"lathe/internal/tools"
@@ -23,6 +22,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // unsignedCase is an operation on unsigned integers of 64 bits as importers write it out, and what it means for each

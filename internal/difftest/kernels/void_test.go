@@ -9,13 +9,13 @@ import (
 	"lathe/emit/cuda"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/difftest"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/reduce"
+	"lathe/ir/ref"
 )
 
 // voids are rows under a square root, which makes NaN of negative numbers, and where argmax then finds the largest: the

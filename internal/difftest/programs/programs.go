@@ -9,10 +9,10 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/ir"
+	"lathe/ir/ref"
 )
 
 // Refused are the reasons for which a quantized node may lack a StableHLO form: its format has no integers times a

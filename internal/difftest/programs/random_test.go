@@ -10,11 +10,11 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/hlo/text"
+	"lathe/ir/ref"
 )
 
 // randomPrograms is how many programs TestRandomPrograms draws.

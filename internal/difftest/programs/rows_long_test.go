@@ -11,11 +11,11 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/ref"
 )
 
 var rows = flag.Int("rows", 1_000_000, "random rows of each operation that TestRows compares")

@@ -9,7 +9,6 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -18,6 +17,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // specials are floats at which functions jump, overflow or stop being defined.

@@ -16,12 +16,12 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/pjrt/pjrttest"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/hlo/text"
+	"lathe/ir/ref"
 )
 
 // TestText reads back the StableHLO text that every operation prints, and compares the values of both graphs: the

@@ -17,11 +17,11 @@ import (
 
 	"lathe/emit/circuit"
 	"lathe/emit/verilog"
-	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/evidence"
 	"lathe/internal/npz"
 	"lathe/internal/workers"
+	"lathe/ir/ref"
 )
 
 // Default is the name of no plan.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/channel"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/lower"
 	"lathe/lower/lowertest"
 	"lathe/lower/quantize"

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -21,6 +20,7 @@ import (
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
+	"lathe/ir/ref"
 	"lathe/lower/lowertest"
 )
 

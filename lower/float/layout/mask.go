@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/sequence"
+	"lathe/ir/ref"
 )
 
 // hidden is a number that stands for minus infinity in masks that are added to scores.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
@@ -20,6 +19,7 @@ import (
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 	"lathe/ir/text"
 	"lathe/lower/float"
 	"lathe/lower/lowertest"

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
+	"lathe/ir/ref"
 	"lathe/lower/lowertest"
 )
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
+	"lathe/ir/ref"
 )
 
 // lookup is a graph that looks elements of x up at positions.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/ref"
 	"lathe/lower/float/simplify"
 	"lathe/lower/lowertest"
 )

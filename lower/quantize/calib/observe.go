@@ -8,11 +8,11 @@ import (
 	"math"
 	"slices"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
+	"lathe/ir/ref"
 	"lathe/lower/pass"
 )
 

@@ -94,7 +94,7 @@ func (q *quantizer) within(n *ir.Node, width int) *recur.Attrs {
 	for _, s := range []struct {
 		slot   string
 		choice *plan.Choice
-		whole  int
+		above  int
 		text   *string
 	}{{"gate", q.rule(n, gate), recur.GateBits, &a.Gate}, {"cell", q.rule(n, cell), recur.CellBits(n), &a.Cell}} {
 		from := "the default of " + n.Op.Name
@@ -104,7 +104,7 @@ func (q *quantizer) within(n *ir.Node, width int) *recur.Attrs {
 		if s.choice != nil {
 			f := s.choice.Pattern.Format
 			if open, ok := s.choice.Pattern.Open(); ok {
-				f = s.choice.Pattern.With(open.W - 1 - s.whole)
+				f = s.choice.Pattern.With(open.W - 1 - s.above)
 			}
 			*s.text, from = f.String(), s.choice.From
 		}

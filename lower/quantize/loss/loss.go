@@ -8,8 +8,8 @@ import (
 	"context"
 	"math"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/lower/pass"
 	"lathe/lower/quantize/calib"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/ref"
 	"lathe/ir/text"
 	"lathe/lower/quantize/loss"
 )

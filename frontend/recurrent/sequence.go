@@ -177,6 +177,6 @@ func (e *expansion) unitByUnit(part string, all []*ir.Node) *ir.Node {
 		all[i] = e.Now(e.prefix+part+"_rows", move.Reshape, &move.ReshapeAttrs{Shape: split}, n)
 	}
 	joined := e.Now(e.prefix+part+"_units", move.Concat, &move.ConcatAttrs{Axis: 1}, all...)
-	whole := append([]int{shape[0] * len(all)}, shape[1:]...)
-	return e.Now(e.prefix+part, move.Reshape, &move.ReshapeAttrs{Shape: whole}, joined)
+	laid := append([]int{shape[0] * len(all)}, shape[1:]...)
+	return e.Now(e.prefix+part, move.Reshape, &move.ReshapeAttrs{Shape: laid}, joined)
 }
