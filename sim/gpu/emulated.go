@@ -9,6 +9,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/ptx"
 	"lathe/internal/diag"
+	"lathe/internal/memory"
 )
 
 // EmulatedOptions say how kernels are interpreted. Options are those of the interpreter: schedule, seed, copies, races,
@@ -44,7 +45,7 @@ func (c *emulatedCode) Kernels() []Kernel { return c.kernels }
 // Emulated returns an emulated device.
 func Emulated(o EmulatedOptions) *Emulation {
 	if o.Memory == 0 {
-		o.Memory = hostMemory("/")
+		o.Memory = emulatedMemory(memory.Free("/"))
 	}
 	return &Emulation{machine: ptx.NewMachine(o.Options), memory: o.Memory}
 }

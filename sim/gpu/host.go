@@ -2,16 +2,7 @@
 
 package gpu
 
-import (
-	"bufio"
-	"bytes"
-	"math"
-	"os"
-	"path"
-	"path/filepath"
-	"strconv"
-	"strings"
-)
+import "lathe/internal/memory"
 
 // The emulated device has half of what this machine has free, since data lie in files and arrays of the program too;
 // no more than a GPU has, and little where it is not known.
@@ -20,75 +11,10 @@ const (
 	unknownEmulated = 4 << 30
 )
 
-// hostMemory is the size of the emulated device's memory in bytes, by the files of Linux below root ("/").
-func hostMemory(root string) int64 {
-	free := min(available(root), withinProcess(root), withinGroup(root))
-	if free == math.MaxInt64 {
+// emulatedMemory is the size of the emulated device's memory in bytes, where so many are free.
+func emulatedMemory(free int64) int64 {
+	if free == memory.Unknown {
 		return unknownEmulated
 	}
-	return min(max(free, 0)/2, mostEmulated)
-}
-
-// available is what the machine has for new programs.
-func available(root string) int64 {
-	if n, ok := field(filepath.Join(root, "proc/meminfo"), "MemAvailable:"); ok {
-		return n << 10
-	}
-	return math.MaxInt64
-}
-
-// withinProcess is what the limit of the address space (ulimit -v) leaves.
-func withinProcess(root string) int64 {
-	limit, limited := field(filepath.Join(root, "proc/self/limits"), "Max address space")
-	used, ok := field(filepath.Join(root, "proc/self/status"), "VmSize:")
-	if !limited || !ok {
-		return math.MaxInt64
-	}
-	return limit - used<<10
-}
-
-// withinGroup is what the control groups leave in which the program runs, as containers do. Cached files that are not
-// in use count as free.
-func withinGroup(root string) int64 {
-	mounts := filepath.Join(root, "sys/fs/cgroup")
-	free := left(filepath.Join(mounts, "memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-	text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup")) // none where there are no groups
-	_, group, _ := strings.Cut(string(text), "0::")
-	group, _, _ = strings.Cut(group, "\n")
-	for at := path.Clean("/" + group); ; at = path.Dir(at) {
-		free = min(free, left(filepath.Join(mounts, at), "memory.max", "memory.current", "inactive_file"))
-		if at == "/" {
-			return free
-		}
-	}
-}
-
-// left is a limit less what is used, by files of a group.
-func left(dir, limit, used, cached string) int64 {
-	most, limited := field(filepath.Join(dir, limit), "")
-	have, ok := field(filepath.Join(dir, used), "")
-	if !limited || !ok {
-		return math.MaxInt64
-	}
-	spare, _ := field(filepath.Join(dir, "memory.stat"), cached) // 0 where it is not told
-	return most - have + spare
-}
-
-// field is the first number behind a key at the start of a line; false where there is none, as for "unlimited".
-func field(file, key string) (int64, bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		rest, ok := strings.CutPrefix(lines.Text(), key)
-		words := strings.Fields(rest)
-		if !ok || len(words) == 0 {
-			continue
-		}
-		n, err := strconv.ParseInt(words[0], 10, 64)
-		return n, err == nil
-	}
-	return 0, false
+	return min(free/2, mostEmulated)
 }
