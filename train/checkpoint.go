@@ -21,6 +21,16 @@ import (
 	"lathe/ir/text"
 )
 
+// average is a running mean.
+type average struct {
+	sum float64
+	n   int
+}
+
+func (m *average) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
+
+func (m *average) value() float64 { return m.sum / float64(max(m.n, 1)) }
+
 // text is the sum and the number of terms.
 func (m *average) text() string {
 	return strconv.FormatFloat(m.sum, 'g', -1, 64) + " " + strconv.Itoa(m.n)
@@ -87,6 +97,18 @@ func (t *Trainer) save(ctx context.Context) error {
 		return notSaved(dir, err)
 	}
 	return t.forget(dir)
+}
+
+// interrupted saves, and says how to go on.
+func (t *Trainer) interrupted() error {
+	e := diag.New(diag.TrainInterrupted, t.set.Name, "training was interrupted at step %d of %d", t.done, t.total)
+	if t.options.Folder == "" {
+		return e
+	}
+	if err := t.save(context.Background()); err != nil {
+		return err
+	}
+	return e.WithHint("the same command goes on from %s", t.options.Folder)
 }
 
 func notSaved(dir string, err error) error {

@@ -60,7 +60,7 @@ func (s *stepper) program(start []hlo.Array) (*hlo.Program, error) {
 		b.Donate(v, len(state))
 		state = append(state, v)
 	}
-	a, err := s.arguments(b, s.steps)
+	a, err := s.arguments(b, s.steps, s.steps*s.plan.Accumulate)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (s *stepper) program(start []hlo.Array) (*hlo.Program, error) {
 	return b.Program(), b.Err()
 }
 
-// arguments declares what a program of so many steps reads beside its state.
-func (s *stepper) arguments(b *hlo.Builder, steps int) (*arguments, error) {
+// arguments declares what a program of so many steps, of so many batches in all, reads beside its state.
+func (s *stepper) arguments(b *hlo.Builder, steps, batches int) (*arguments, error) {
 	a := &arguments{}
 	for _, l := range s.all {
 		var mask hlo.Value
@@ -97,7 +97,7 @@ func (s *stepper) arguments(b *hlo.Builder, steps int) (*arguments, error) {
 		a.masks = append(a.masks, mask)
 	}
 	a.numbers = b.Arg("", hlo.TypeOf(hlo.F32, steps, columns))
-	a.samples = b.Arg("", hlo.TypeOf(hlo.I32, steps, s.plan.Batch))
+	a.samples = b.Arg("", hlo.TypeOf(hlo.I32, batches, s.plan.Batch))
 	for _, x := range s.set.Inputs {
 		a.inputs = append(a.inputs, b.Arg("", x.Type))
 	}
@@ -111,10 +111,10 @@ func (s *stepper) arguments(b *hlo.Builder, steps int) (*arguments, error) {
 	return a, err
 }
 
-// loss prints the loss of trained leaves for the samples of a round, and the bits of their codes.
-func (s *stepper) loss(b *hlo.Builder, a *arguments, round hlo.Value, trained []hlo.Value) (loss, bits hlo.Value,
+// loss prints the loss of trained leaves for the samples of a batch, and the bits of their codes.
+func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []hlo.Value) (loss, bits hlo.Value,
 	err error) {
-	samples := b.Row(a.samples, 0, round)
+	samples := b.Row(a.samples, 0, batch)
 	var in []hlo.Value
 	for _, x := range a.inputs {
 		in = append(in, b.TakeI(x, samples))
@@ -131,17 +131,54 @@ func (s *stepper) loss(b *hlo.Builder, a *arguments, round hlo.Value, trained []
 	return g.print(b, out[0], b.TakeI(a.labels, samples)), bits, nil
 }
 
+// gradients prints the mean loss over the batches of a round, and its gradients with the price of bits.
+func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value, trained []hlo.Value) (loss hlo.Value,
+	grads []hlo.Value, err error) {
+	of := func(batch hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
+		loss, bits, err := s.loss(b, a, batch, trained)
+		if err == nil {
+			grads, err = grad.Of(b, b.Add(loss, b.Mul(price, bits)), trained...)
+		}
+		return loss, grads, err
+	}
+	n := s.plan.Accumulate
+	if n == 1 {
+		return of(round)
+	}
+	sums := []hlo.Value{b.Float(hlo.F32, 0)}
+	for _, l := range s.all {
+		sums = append(sums, b.BroadcastInDim(sums[0], l.Shape, nil))
+	}
+	first := b.Mul(round, b.Int(hlo.I32, int64(n)))
+	sums = b.Times(n, sums, func(i hlo.Value, sums []hlo.Value) []hlo.Value {
+		loss, grads, e := of(b.Add(first, i))
+		if e != nil {
+			err = e
+			return sums
+		}
+		next := []hlo.Value{b.Add(sums[0], loss)}
+		for k, d := range grads {
+			next = append(next, b.Add(sums[k+1], d))
+		}
+		return next
+	})
+	if err != nil {
+		return loss, nil, err
+	}
+	share := b.Float(hlo.F32, 1/float64(n))
+	for k, v := range sums {
+		sums[k] = b.Mul(v, share)
+	}
+	return sums[0], sums[1:], b.Err()
+}
+
 // step prints one step.
 func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.Value) ([]hlo.Value, error) {
 	trained, kept := now[:len(s.all)], now[len(s.all):s.states()-1]
 	bad, losses, lengths := now[s.states()-1], now[s.states()], now[s.states()+1]
-	loss, bits, err := s.loss(b, a, round, trained)
-	if err != nil {
-		return nil, err
-	}
 	numbers := b.Row(a.numbers, 0, round)
 	column := func(i int) hlo.Value { return b.Reshape(b.SliceAxis(numbers, 0, i, i+1)) }
-	grads, err := grad.Of(b, b.Add(loss, b.Mul(column(priceColumn), bits)), trained...)
+	loss, grads, err := s.gradients(b, a, round, column(priceColumn), trained)
 	if err != nil {
 		return nil, err
 	}

@@ -25,12 +25,16 @@ type Options struct {
 	LoRA    plan.LoRA
 	Distill plan.Distill
 	Bits    plan.Bits
+	// Memory is how many bytes may be used; 0: not known.
+	Memory int64
 	// Folder keeps checkpoints, one an epoch; "" for none.
 	Folder string
 	// Watch, if not nil, hears of each call, that is of a few steps.
 	Watch func(Progress)
-	// Judge, if not nil, measures a graph with trained parameters after each epoch, counted from 1, as it ships.
-	Judge func(ctx context.Context, g *ir.Graph, epoch int) (float64, error)
+	// Judge, if not nil, measures a graph with trained parameters after each epoch, counted from 1, as it ships; Figure is
+	// what it measures.
+	Judge  func(ctx context.Context, g *ir.Graph, epoch int) (float64, error)
+	Figure string
 }
 
 // Progress is where training stands.
@@ -43,6 +47,7 @@ type Progress struct {
 	Rate        float64
 	Norm        float64  // of the gradient
 	Metric      *float64 // of Judge, after an epoch
+	Figure      string   // what Judge measures
 	Sparsity    float64  // share of the pruned weights that are 0
 }
 
@@ -96,16 +101,6 @@ type Trainer struct {
 	worth    Program   // see worths; nil until it is needed
 }
 
-// average is a running mean.
-type average struct {
-	sum float64
-	n   int
-}
-
-func (m *average) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
-
-func (m *average) value() float64 { return m.sum / float64(max(m.n, 1)) }
-
 // Resumed is the step at which training goes on, 0 where it begins.
 func (t *Trainer) Resumed() int { return t.resumed }
 
@@ -131,12 +126,19 @@ func (t *Trainer) Run(ctx context.Context, e Engine) (*Result, error) {
 	return out, err
 }
 
+// complete is a copy with all that the plan leaves open.
+func (o *Options) complete(set *Set) *Options {
+	out := *o
+	t := &out.Train
+	if t.Accumulate = max(t.Accumulate, 1); t.Batch == 0 {
+		t.Batch = max(min(plan.UsualBatch, set.N/t.Accumulate), 1)
+	}
+	return &out
+}
+
 // New checks the data against the model, and reads the checkpoint of the folder, if there is one.
 func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
-	copied := *o
-	if o = &copied; o.Train.Batch == 0 {
-		o.Train.Batch = max(min(plan.UsualBatch, set.N), 1)
-	}
+	o = o.complete(set)
 	l, err := choose(m, &o.Train, &o.LoRA)
 	if err != nil {
 		return nil, err
@@ -146,9 +148,12 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 			return nil, err
 		}
 	}
-	if set.N < 1 || o.Train.Batch > set.N {
-		return nil, diag.New(diag.TrainBatch, set.Name, "a batch has %d samples, and there are %d", o.Train.Batch, set.N).
-			WithHint("use --batch %d or less", max(set.N, 1))
+	if set.N < 1 || o.Train.Samples() > set.N {
+		e := diag.New(diag.TrainBatch, set.Name, "a step takes %d samples, and there are %d", o.Train.Samples(), set.N)
+		if o.Train.Accumulate > set.N {
+			return nil, e.WithHint("set accumulate = 1 in [train]")
+		}
+		return nil, e.WithHint("use --batch %d or less", max(set.N/o.Train.Accumulate, 1))
 	}
 	out := m.Graph().Out[0]
 	shape := out.Node.Type.Shape
@@ -162,7 +167,7 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	if o.Train.Fidelity == "fast" {
 		t.fidelity = model.Fast
 	}
-	t.epoch = max(set.N/o.Train.Batch, 1)
+	t.epoch = max(set.N/o.Train.Samples(), 1)
 	t.total = t.epoch * o.Train.Epochs
 	t.steps = t.perCall()
 	t.start = t.initial()
@@ -171,7 +176,10 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 			return nil, err
 		}
 	}
-	if t.printed, err = t.stepper.program(t.start); err != nil || t.options.Folder == "" {
+	if t.printed, err = t.stepper.program(t.start); err != nil {
+		return nil, err
+	}
+	if err := t.enough(); err != nil || t.options.Folder == "" {
 		return t, err
 	}
 	if err := os.MkdirAll(t.options.Folder, 0o755); err != nil {
@@ -189,7 +197,7 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 // perCall is how many steps one call takes: several of a small model, whose steps take less than a call.
 func (t *Trainer) perCall() int {
 	const small, most = 1 << 22, 32
-	work := t.elements() * t.plan.Batch
+	work := t.elements() * t.plan.Samples()
 	return max(min(small/max(work, 1), most, t.epoch), 1)
 }
 
@@ -237,9 +245,9 @@ func (t *Trainer) call(ctx context.Context) error {
 	for len(numbers) < t.steps*columns {
 		numbers = append(numbers, 0, 1, 1, 0, 0)
 	}
-	samples := batches(t.plan.Seed, t.done, t.steps, t.plan.Batch, t.set.N)
+	samples := batches(t.plan.Seed, t.done, t.steps, t.plan.Samples(), t.set.N)
 	given, err := t.engine.Upload(ctx, hlo.FromFloat32s([]int{t.steps, columns}, numbers),
-		hlo.FromInt64s(hlo.I32, []int{t.steps, t.plan.Batch}, samples))
+		hlo.FromInt64s(hlo.I32, []int{t.steps * t.plan.Accumulate, t.plan.Batch}, samples))
 	if err != nil {
 		return err
 	}
@@ -299,7 +307,7 @@ func (t *Trainer) after(ctx context.Context, n int, facts []hlo.Array) error {
 		if err != nil {
 			return err
 		}
-		p.Metric, t.metric = &metric, &metric
+		p.Metric, p.Figure, t.metric = &metric, t.options.Figure, &metric
 	}
 	if t.options.Watch != nil {
 		t.options.Watch(p)
@@ -353,18 +361,6 @@ func (t *Trainer) diverged(norms []float64) error {
 		"largest gradient, %s, is that of %q in %s", patience, t.done, diag.Number(norms[worst], 3), l.Name, l.Node).
 		WithHint("train with a smaller rate, such as --lr %s, or with clip = 1.0 in [train]",
 			diag.Number(t.plan.LR/10, 3))
-}
-
-// interrupted saves, and says how to go on.
-func (t *Trainer) interrupted() error {
-	e := diag.New(diag.TrainInterrupted, t.set.Name, "training was interrupted at step %d of %d", t.done, t.total)
-	if t.options.Folder == "" {
-		return e
-	}
-	if err := t.save(context.Background()); err != nil {
-		return err
-	}
-	return e.WithHint("the same command goes on from %s", t.options.Folder)
 }
 
 func (t *Trainer) result(ctx context.Context) (*Result, error) {

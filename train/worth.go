@@ -22,7 +22,7 @@ func (s *stepper) worthProgram() (*hlo.Program, error) {
 		leaves = append(leaves, b.Arg("", hlo.TypeOf(hlo.F32, l.Shape...)))
 		sums = append(sums, b.BroadcastInDim(b.Float(hlo.F32, 0), l.Shape, nil))
 	}
-	a, err := s.arguments(b, worthBatches)
+	a, err := s.arguments(b, worthBatches, worthBatches)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/golden/pjrt"
+	"lathe/internal/memory"
 	"lathe/internal/training"
 	"lathe/train"
 	"lathe/train/data"
@@ -77,6 +78,9 @@ func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Com
 		given(c.Flags(), "batch", &f.batch)
 	set.LR = given(c.Flags(), "lr", &f.lr)
 	f.task.Progress = p.Report
+	if free := memory.Free("/"); free != memory.Unknown {
+		f.task.Memory = free
+	}
 	var engine *pjrt.Engine
 	if f.engine == "pjrt" { // demanded: fail before anything is written
 		if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {

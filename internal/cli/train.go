@@ -116,16 +116,16 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 			pruned = fmt.Sprintf("pruned %.4f, ", *v.Pruned)
 		}
 		if v.Quantized == nil {
-			fmt.Fprintf(a.Out, "accuracy: before %.4f, %strained %.4f\n", *v.Before, pruned, *v.Float)
+			fmt.Fprintf(a.Out, "%s: before %.4f, %strained %.4f\n", v.Figure, *v.Before, pruned, *v.Float)
 		} else {
-			fmt.Fprintf(a.Out, "accuracy: float %.4f, quantized %.4f, %strained %.4f\n", *v.Float, *v.Before, pruned,
+			fmt.Fprintf(a.Out, "%s: float %.4f, quantized %.4f, %strained %.4f\n", v.Figure, *v.Float, *v.Before, pruned,
 				*v.Quantized)
 		}
 	}
 	if r.Channels > 0 {
 		fmt.Fprintf(a.Out, "channels: %d of %d removed\n", r.Removed, r.Channels)
 	}
-	if err := a.printFront(r.Front); err != nil {
+	if err := a.printFront(r.Front, r.Accuracy.Figure); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "saved %s\n", f.out)
@@ -136,11 +136,11 @@ func (a *App) printTrained(r *training.Trained, f *trainFlags) error {
 }
 
 // printFront prints the best points of training with a price for bits.
-func (a *App) printFront(points []training.Point) error {
+func (a *App) printFront(points []training.Point, figure string) error {
 	if len(points) == 0 {
 		return nil
 	}
-	rows := [][]string{{"accuracy", "LUT", "DSP", "epoch", "graph"}}
+	rows := [][]string{{figure, "LUT", "DSP", "epoch", "graph"}}
 	for _, p := range points {
 		rows = append(rows, []string{fmt.Sprintf("%.4f", p.Accuracy), fmt.Sprint(p.LUT), fmt.Sprint(p.DSP),
 			fmt.Sprint(p.Epoch), p.File})

@@ -42,7 +42,7 @@ func (l *trainLog) watch(p train.Progress) {
 	l.progress.Report("training", p.Step, p.Steps)
 	if p.Metric != nil {
 		l.progress.clearLine()
-		fmt.Fprintf(l.app.Err, "epoch %d: loss %s, accuracy %.4f\n", p.Epoch, diag.Number(p.Loss, 3), *p.Metric)
+		fmt.Fprintf(l.app.Err, "epoch %d: loss %s, %s %.4f\n", p.Epoch, diag.Number(p.Loss, 3), p.Figure, *p.Metric)
 	}
 	if l.err == nil && l.file == nil {
 		l.err = l.begin(p.Resumed > 0)

@@ -32,4 +32,6 @@ var training = []Entry{
 			"-- p.toml --\n[quantize]\nweight = \"binary*[0]\"\n[prune]\nsparsity = 0.5"},
 	{TokenizerFile, "A tokenizer.json cannot be read, or has a part that Lathe does not know.",
 		"tokens.Read(\"tokenizer.json\") // its model is of the type Unigram"},
+	{TrainMemory, "Training needs more memory than there is.",
+		"train.New(m, set, options) // with a kilobyte of memory"},
 }

@@ -297,4 +297,5 @@ const (
 	TrainInterrupted Code = "L1010"
 	NothingToPrune   Code = "L1011"
 	TokenizerFile    Code = "L1012"
+	TrainMemory      Code = "L1013"
 )

@@ -43,7 +43,7 @@ var trainFaults = map[diag.Code]func(t *testing.T) error{
 		if _, err := smallTrainer(t, dir).Run(cancelled(t), &bad{}); diag.CodeOf(err) != diag.TrainInterrupted {
 			t.Fatal(err)
 		}
-		_, err := trainerOf(t, dir, 3)
+		_, err := trainerOf(t, &train.Options{Folder: dir}, 3)
 		return err
 	},
 	"L1012": func(t *testing.T) error {
@@ -52,6 +52,10 @@ var trainFaults = map[diag.Code]func(t *testing.T) error{
 			t.Fatal(err)
 		}
 		_, err := tokens.Read(path)
+		return err
+	},
+	"L1013": func(t *testing.T) error {
+		_, err := trainerOf(t, &train.Options{Memory: 1 << 10}, 1)
 		return err
 	},
 	"L1010": func(t *testing.T) error {
@@ -103,14 +107,14 @@ func (a array) Drop(context.Context) error { return nil }
 // smallTrainer trains a small network on one sample.
 func smallTrainer(t *testing.T, folder string) *train.Trainer {
 	t.Helper()
-	r, err := trainerOf(t, folder, 1)
+	r, err := trainerOf(t, &train.Options{Folder: folder}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func trainerOf(t *testing.T, folder string, epochs int) (*train.Trainer, error) {
+func trainerOf(t *testing.T, o *train.Options, epochs int) (*train.Trainer, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := clitest.WriteModels(dir); err != nil {
@@ -130,5 +134,6 @@ func trainerOf(t *testing.T, folder string, epochs int) (*train.Trainer, error) 
 		Inputs: []hlo.Array{hlo.FromFloat32s(append([]int{1}, in.Shape...), make([]float32, in.Elems()))}}
 	p := plan.Default().Train
 	p.Batch, p.Epochs = 1, epochs
-	return train.New(m, set, &train.Options{Train: p, Folder: folder})
+	o.Train = p
+	return train.New(m, set, o)
 }

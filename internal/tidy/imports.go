@@ -15,7 +15,7 @@ const module = "lathe/"
 // layers is the order of the project, lowest first. A package belongs to the longest entry that is a prefix of its
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
-	{"internal/diag", "internal/atomicfile", "internal/nextpnr", "internal/workers"},
+	{"internal/diag", "internal/atomicfile", "internal/memory", "internal/nextpnr", "internal/workers"},
 	{"ir/target"},
 	{"ir/dense", "rtl", "ir/hlo", "internal/npz", "internal/parser", "cuda/ptx"},
 	{"ir/format"},

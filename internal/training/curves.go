@@ -23,12 +23,19 @@ type Line struct {
 	Rate     float64  `json:"lr"`
 	Norm     float64  `json:"grad_norm"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	RMSE     *float64 `json:"rmse,omitempty"`
 	Sparsity float64  `json:"sparsity,omitempty"`
 }
 
 // LineOf is the line of a call.
 func LineOf(p train.Progress) Line {
-	return Line{p.Step, p.Epoch, p.Loss, p.Rate, p.Norm, p.Metric, p.Sparsity}
+	l := Line{Step: p.Step, Epoch: p.Epoch, Loss: p.Loss, Rate: p.Rate, Norm: p.Norm, Sparsity: p.Sparsity}
+	if p.Figure == rmse {
+		l.RMSE = p.Metric
+	} else {
+		l.Accuracy = p.Metric
+	}
+	return l
 }
 
 // Scalars are the figures of a line, named as its keys.
@@ -36,6 +43,9 @@ func (l *Line) Scalars() []events.Scalar {
 	out := []events.Scalar{{Tag: "loss", Value: l.Loss}, {Tag: "lr", Value: l.Rate}, {Tag: "grad_norm", Value: l.Norm}}
 	if l.Accuracy != nil {
 		out = append(out, events.Scalar{Tag: "accuracy", Value: *l.Accuracy})
+	}
+	if l.RMSE != nil {
+		out = append(out, events.Scalar{Tag: rmse, Value: *l.RMSE})
 	}
 	if l.Sparsity > 0 {
 		out = append(out, events.Scalar{Tag: "sparsity", Value: l.Sparsity})
@@ -108,6 +118,12 @@ func (c Curves) Plots() [][]byte {
 		}
 		return 100 * *l.Accuracy, true
 	})
+	known("Error", "rmse", func(l *Line) (float64, bool) {
+		if l.RMSE == nil {
+			return 0, false
+		}
+		return *l.RMSE, true
+	})
 	known("Sparsity", "pruned weights, %", func(l *Line) (float64, bool) { return 100 * l.Sparsity, l.Sparsity > 0 })
 	known("Rate", "learning rate", func(l *Line) (float64, bool) { return l.Rate, true })
 	known("Gradient", "norm of the gradient", func(l *Line) (float64, bool) { return l.Norm, true })
@@ -120,7 +136,7 @@ func (c Curves) SVG() []byte { return plot.Stack(c.Plots()...) }
 // Page is all plots, and a table of the epochs.
 func (c Curves) Page(title, version string) *report.Measurements {
 	p := &report.Measurements{Title: title, Version: version}
-	table := [][]string{{"epoch", "step", "loss", "accuracy", "rate", "sparsity"}}
+	table := [][]string{{"epoch", "step", "loss", accuracy, "rate", "sparsity"}}
 	for i := range c {
 		l := &c[i]
 		if i+1 < len(c) && c[i+1].Epoch == l.Epoch {
@@ -129,6 +145,9 @@ func (c Curves) Page(title, version string) *report.Measurements {
 		row := []string{fmt.Sprint(l.Epoch), fmt.Sprint(l.Step), diag.Number(l.Loss, 4), "", diag.Number(l.Rate, 4), ""}
 		if l.Accuracy != nil {
 			row[3] = fmt.Sprintf("%.4f", *l.Accuracy)
+		}
+		if l.RMSE != nil {
+			table[0][3], row[3] = rmse, diag.Number(*l.RMSE, 4)
 		}
 		if l.Sparsity > 0 {
 			row[5] = fmt.Sprintf("%.4f", l.Sparsity)
@@ -139,6 +158,7 @@ func (c Curves) Page(title, version string) *report.Measurements {
 		p.Lead = []string{fmt.Sprintf("%d steps", c[n-1].Step), fmt.Sprintf("%d epochs", c[n-1].Epoch)}
 	}
 	p.Sections = []report.Section{{Title: "Curves", Plots: c.Plots()}, {Title: "Epochs", Table: table, Text: []string{
-		"Loss, rate and sparsity at the last steps of each epoch; accuracy is that of the graph that would ship then."}}}
+		"Loss, rate and sparsity at the last steps of each epoch; " + table[0][3] + " is that of the graph that would ship " +
+			"then."}}}
 	return p
 }

@@ -42,6 +42,7 @@ const frontPoints = 100
 type front struct {
 	plan   *plan.Plan
 	epochs int
+	figure string // what the points keep as their accuracy
 	points []Point
 }
 
@@ -69,11 +70,19 @@ func Hardware(ctx context.Context, g *ir.Graph, p *plan.Plan) (lut, dsp int, err
 	return c.LUT, c.DSP, nil
 }
 
+// worth is the accuracy of a point, or what else is the greater the better.
+func (f *front) worth(p *Point) float64 {
+	if f.figure == rmse {
+		return -p.Accuracy
+	}
+	return p.Accuracy
+}
+
 // best says that no other point is as accurate with less hardware, or more accurate with as much.
 func (f *front) best(p *Point) bool {
 	for i := range f.points {
 		o := &f.points[i]
-		if o != p && o.Accuracy >= p.Accuracy && o.LUT <= p.LUT && (o.Accuracy > p.Accuracy || o.LUT < p.LUT ||
+		if o != p && f.worth(o) >= f.worth(p) && o.LUT <= p.LUT && (f.worth(o) > f.worth(p) || o.LUT < p.LUT ||
 			o.Epoch > p.Epoch) {
 			return false
 		}
@@ -123,7 +132,7 @@ func (f *front) write(folder string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return diag.New(diag.FileWrite, dir, "cannot write: %v", err)
 	}
-	table := "epoch,accuracy,lut,dsp,file\n"
+	table := "epoch," + f.figure + ",lut,dsp,file\n"
 	all, best := plot.Series{Name: "each epoch", Loose: true}, plot.Series{Name: "front"}
 	for i := range f.points {
 		p := &f.points[i]
@@ -138,7 +147,7 @@ func (f *front) write(folder string) error {
 		table += fmt.Sprintf("%d,%g,%d,%d,%s\n", p.Epoch, p.Accuracy, p.LUT, p.DSP, p.File)
 	}
 	slices.SortFunc(best.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
-	chart := plot.Chart{Title: "accuracy against predicted LUTs", X: "LUT", Y: "accuracy",
+	chart := plot.Chart{Title: f.figure + " against predicted LUTs", X: "LUT", Y: f.figure,
 		Series: []plot.Series{all, best}}
 	for name, data := range map[string][]byte{"front.csv": []byte(table), "front.svg": chart.SVG()} {
 		if err := atomicfile.WriteBytes(filepath.Join(dir, name), data); err != nil {

@@ -24,7 +24,7 @@ func (t *Task) read(p *prepared, path, labels string, targets bool) (*data.Data,
 	g := p.imported
 	w := &data.Wanted{Targets: targets}
 	if p.data != nil {
-		w.Classes = p.data.Classes
+		w.Classes, w.Features = p.data.Classes, p.data.Features
 	}
 	if !isFile(labels) {
 		w.Labels = labels

@@ -83,10 +83,8 @@ func (t *Task) labels(p *prepared, n int) (hlo.Array, error) {
 	if i := slices.IndexFunc(x, func(v float32) bool { return v-v != 0 }); i >= 0 {
 		return hlo.Array{}, diag.New(diag.TrainLabels, path, "target %d is %v", i, x[i])
 	}
-	out := p.float.Out[0].Node.Type
-	if len(x) != n*out.Elems() {
-		return hlo.Array{}, diag.New(diag.TrainLabels, path, "targets have shape %s, the output has %s of each sample",
-			ir.ShapeString(a.Shape), ir.ShapeString(out.Shape))
+	if err := fitting(a, path, n, p); err != nil {
+		return hlo.Array{}, err
 	}
-	return hlo.FromFloat32s(append([]int{n}, out.Shape...), x), nil
+	return hlo.FromFloat32s(append([]int{n}, p.float.Out[0].Node.Type.Shape...), x), nil
 }

@@ -44,14 +44,28 @@ type Task struct {
 	Watch  func(train.Progress)
 	// Adjust, if not nil, changes the plan once it is read.
 	Adjust func(*plan.Plan) (*plan.Plan, error)
+	// Memory is how many bytes may be used; 0: not known.
+	Memory int64
+	// Classes refuses losses that compare values.
+	Classes bool
 	// AtEnd measures accuracy in the end only, and not after each epoch.
 	AtEnd bool
 	// Progress hears of steps before training.
 	Progress driver.Progress
 }
 
+// Figures of what models are worth on samples of --eval.
+const (
+	// accuracy is the share of right classes, or of right bits where the loss is bce.
+	accuracy = "accuracy"
+	// rmse is the root of the mean squared error, where the loss is mse.
+	rmse = "rmse"
+)
+
 // Accuracy is what the model is worth, nil where it is not measured.
 type Accuracy struct {
+	// Figure is what the figures are: "accuracy", or "rmse", of which less is better; "" where nothing is measured.
+	Figure string `json:"figure,omitempty"`
 	// Before is that of the model as training begins: quantized, but where training is in floats.
 	Before *float64 `json:"before"`
 	// Float is that of the float model: as it was, or where training is in floats, as it became.
@@ -92,6 +106,7 @@ type prepared struct {
 	imported *ir.Graph
 	report   *quantize.Report
 	judge    func(context.Context, *ir.Graph) (float64, error)
+	figure   string // that judge gives
 }
 
 // Run trains.
@@ -101,10 +116,10 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 		return nil, err
 	}
 	o := &train.Options{Train: p.plan.Train, Prune: p.plan.Prune, LoRA: p.plan.LoRA, Distill: p.plan.Distill,
-		Bits: p.plan.Bits, Folder: t.Folder, Watch: t.Watch}
-	points := &front{plan: p.plan, epochs: p.plan.Train.Epochs}
+		Bits: p.plan.Bits, Memory: t.Memory, Folder: t.Folder, Watch: t.Watch}
+	points := &front{plan: p.plan, epochs: p.plan.Train.Epochs, figure: p.figure}
 	if p.judge != nil && !t.AtEnd {
-		o.Judge = t.judged(p, points)
+		o.Judge, o.Figure = t.judged(p, points), p.figure
 	}
 	trainer, err := train.New(p.model, p.set, o)
 	if err != nil {
@@ -168,6 +183,7 @@ func (t *Task) judged(p *prepared, points *front) func(context.Context, *ir.Grap
 
 // before measures what training begins with.
 func (p *prepared) before(ctx context.Context, trainer *train.Trainer, a *Accuracy) error {
+	a.Figure = p.figure
 	if p.judge == nil {
 		return nil
 	}
@@ -275,14 +291,25 @@ func (t *Task) measure(p *prepared) error {
 	if t.Eval == "" {
 		return nil
 	}
-	if l := p.plan.Train.Loss; l != "cross_entropy" {
-		return diag.New(diag.TrainLabels, t.Eval, "--eval counts right classes, of which loss = %q has none", l).
-			WithHint("leave out --eval and --eval-labels; lathe run computes the outputs of what is saved")
+	if p.plan.Train.Loss != "cross_entropy" {
+		return t.measureValues(p)
 	}
+	p.figure = accuracy
 	file, labels, err := t.evaluation(p)
 	if err != nil {
 		return err
 	}
+	n, err := p.judged(file, func(g *ir.Graph, out []ref.Sample) (float64, error) {
+		return driver.Accuracy(g, out, labels)
+	})
+	if err != nil {
+		return err
+	}
+	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), counted(labels), n, p.float)
+}
+
+// judged has outputs for the samples of a file scored, and gives their number.
+func (p *prepared) judged(file *npz.File, score func(*ir.Graph, []ref.Sample) (float64, error)) (n int, err error) {
 	samples := map[ir.Stage][]ref.Sample{} // the inputs of a stage have one type
 	p.judge = func(ctx context.Context, g *ir.Graph) (float64, error) {
 		if samples[g.Stage] == nil {
@@ -294,14 +321,11 @@ func (t *Task) measure(p *prepared) error {
 		if err != nil {
 			return 0, err
 		}
-		return driver.Accuracy(g, out, labels)
+		return score(g, out)
 	}
 	first, _, err := driver.Samples(p.float, file)
-	if err != nil {
-		return err
-	}
 	samples[p.float.Stage] = first
-	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), counted(labels), len(first), p.float)
+	return len(first), err
 }
 
 // counted are labels with a class in place of each that is left out, as places of a sample may be, but no sample.

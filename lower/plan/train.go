@@ -12,6 +12,7 @@ type trainFile struct {
 	Init        *string  `toml:"init"`
 	Epochs      *int     `toml:"epochs"`
 	Batch       *int     `toml:"batch"`
+	Accumulate  *int     `toml:"accumulate"`
 	Optimizer   *string  `toml:"optimizer"`
 	LR          *float64 `toml:"lr"`
 	Momentum    *float64 `toml:"momentum"`
@@ -80,7 +81,7 @@ const UsualBatch = 32
 
 // usualTraining is what holds where a plan says nothing.
 func usualTraining() Train {
-	return Train{Method: "qat", Init: "model", Epochs: 10, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
+	return Train{Method: "qat", Init: "model", Epochs: 10, Accumulate: 1, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
 		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact"}
 }
 
@@ -89,6 +90,7 @@ func (p *parser) train(f *trainFile, t *Train) {
 	t.Init = InitWords[p.word("train.init", f.Init, InitWords)]
 	p.count("train.epochs", f.Epochs, &t.Epochs, 0, 1e6)
 	p.count("train.batch", f.Batch, &t.Batch, 1, 1<<20)
+	p.count("train.accumulate", f.Accumulate, &t.Accumulate, 1, 1<<16)
 	t.Optimizer = OptimizerWords[p.word("train.optimizer", f.Optimizer, OptimizerWords)]
 	p.number("train.lr", f.LR, &t.LR, 0, 1e3)
 	p.number("train.momentum", f.Momentum, &t.Momentum, 0, 1)
@@ -196,6 +198,8 @@ type Train struct {
 	Init   string
 	Epochs int
 	Batch  int // 0: UsualBatch, or all samples where there are fewer
+	// Accumulate is the number of batches whose mean gradient makes a step.
+	Accumulate int
 	// Optimizer is adamw or sgd.
 	Optimizer string
 	// LR is the learning rate.
@@ -219,6 +223,9 @@ type Train struct {
 	// Freeze names parameters, or nodes that read them, that stay as they are; * stands for any text.
 	Freeze []string
 }
+
+// Samples are those of a step.
+func (t *Train) Samples() int { return t.Batch * max(t.Accumulate, 1) }
 
 // Prune is which weights become 0, and when.
 type Prune struct {

@@ -25,6 +25,8 @@ type Wanted struct {
 	Targets bool
 	// Classes are names of classes in the order of their numbers, where other samples have given them.
 	Classes []string
+	// Features are columns of numbers in the order of the input, where other samples have given them.
+	Features []string
 	// Tokens, if not nil, makes token numbers of texts. Text are the columns of a table that hold them, one or two; none
 	// for all but those of labels.
 	Tokens *tokens.Tokenizer
@@ -43,6 +45,8 @@ type Data struct {
 	Labels *npz.Array
 	// Classes are the names of the classes, where folders have them.
 	Classes []string
+	// Features are the columns of numbers, in the order of the input, of a table.
+	Features []string
 }
 
 // kind is a format of files.

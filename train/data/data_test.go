@@ -64,6 +64,15 @@ func TestTable(t *testing.T) {
 	want(t, d, err, []int{2, 1, 2}, []float32{1, -0.5, 3, 0.1}, []int64{2, 0})
 	d, err = data.Read(path, &data.Wanted{Shape: []int{3}})
 	want(t, d, err, []int{2, 3}, []float32{1, 2, -0.5, 3, 0, 0.1}, nil)
+	d, err = data.Read(path, &data.Wanted{Labels: "kind", Shape: []int{2}, Features: []string{"b", "a"}})
+	want(t, d, err, []int{2, 2}, []float32{-0.5, 1, 0.1, 3}, []int64{2, 0})
+	if !slices.Equal(d.Features, []string{"b", "a"}) {
+		t.Errorf("features %v", d.Features)
+	}
+	_, err = data.Read(path, &data.Wanted{Shape: []int{2}, Features: []string{"a", "c"}})
+	refused(t, err, `x.csv: L0910: there is no column "c", which the samples of training have`)
+	_, err = data.Read(path, &data.Wanted{Shape: []int{2}, Features: []string{"a", "b"}})
+	refused(t, err, `x.csv: L0910: the samples of training have no column "kind"`)
 	_, err = data.Read(path, &data.Wanted{Shape: []int{4}})
 	refused(t, err, "x.csv: L0910: a sample has 3 elements, the input takes 4")
 	_, err = data.Read(path, &data.Wanted{Labels: "species", Shape: []int{2}})

@@ -39,6 +39,10 @@ func readTable(path string, w *Wanted) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	features, err := featuresOf(path, header, at, w.Features)
+	if err != nil {
+		return nil, err
+	}
 	var x []float32
 	n := 0
 	for ; ; n++ {
@@ -55,10 +59,8 @@ func readTable(path string, w *Wanted) (*Data, error) {
 				return nil, err
 			}
 		}
-		for i, s := range row {
-			if slices.Contains(at, i) {
-				continue
-			}
+		for _, i := range features {
+			s := row[i]
 			v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 			if err != nil || v-v != 0 {
 				return nil, diag.New(diag.ArrayBroken, path, "line %d, column %q: %q is not a finite number", line, header[i], s).
@@ -68,9 +70,40 @@ func readTable(path string, w *Wanted) (*Data, error) {
 		}
 	}
 	d := &Data{}
+	for _, i := range features {
+		d.Features = append(d.Features, header[i])
+	}
 	labels.into(d)
 	d.File, err = one(path, n, []int{len(x) / max(n, 1)}, w.Shape, x)
 	return d, err
+}
+
+// featuresOf are the places of the columns that are features: all but those of labels, in the order of the names where
+// other samples have given them.
+func featuresOf(path string, header []string, labels []int, names []string) (at []int, err error) {
+	for i := range header {
+		if !slices.Contains(labels, i) {
+			at = append(at, i)
+		}
+	}
+	if names == nil {
+		return at, nil
+	}
+	var ordered []int
+	for _, name := range names {
+		i := slices.Index(header, name)
+		if !slices.Contains(at, i) {
+			return nil, diag.New(diag.ArrayShape, path, "there is no column %q, which the samples of training have", name)
+		}
+		ordered = append(ordered, i)
+	}
+	for _, i := range at {
+		if !slices.Contains(ordered, i) {
+			return nil, diag.New(diag.ArrayShape, path, "the samples of training have no column %q", header[i]).
+				WithHint("leave the column out, or name it with --eval-labels if it holds the classes")
+		}
+	}
+	return ordered, nil
 }
 
 func badTable(path string, err error) error {

@@ -136,7 +136,7 @@ func (o *Options) run(ctx context.Context, e *shared, s *setting, model string, 
 		t.Source.Transformer = source.Transformer{}
 	}
 	t.Watch = watch
-	t.Folder, t.AtEnd = "", true
+	t.Folder, t.AtEnd, t.Classes = "", true, true
 	t.Engine = e.engine
 	t.Adjust = func(p *plan.Plan) (*plan.Plan, error) {
 		if m := p.Train.Method; m == "sft" && o.Quantized {
