@@ -26,42 +26,99 @@ type Series struct {
 type Chart struct {
 	Title, X, Y string
 	Series      []Series
+	View        View
 }
 
-// SVG draws the chart. Points that are no finite numbers are left out.
+// SVG draws the chart. Points that are no finite numbers are left out, and so are those that the view does not show;
+// lines to them end at the edge.
 func (c *Chart) SVG() []byte {
 	var xs, ys []float64
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
 		for _, p := range s.Points {
-			xs, ys = append(xs, p.X), append(ys, p.Y)
+			if c.View.X.holds(p.X) { // the other axis fits what is shown
+				ys = append(ys, p.Y)
+			}
+			if c.View.Y.holds(p.Y) {
+				xs = append(xs, p.X)
+			}
 		}
 	}
 	d := begin(c.Title)
 	d.legend(c.Y, names)
-	x := newAxis(xs, left, float64(d.edge))
-	y := newAxis(ys, height-bottom, top)
+	x := newAxis(xs, c.View.X, left, float64(d.edge))
+	y := newAxis(ys, c.View.Y, height-bottom, top)
 	d.vertical(&y, c.Y)
 	d.horizontal(&x, c.X)
 	for i, s := range c.Series {
-		var line []string
-		for _, p := range s.Points {
-			if x.fits(p.X) && y.fits(p.Y) {
-				line = append(line, fmt.Sprintf("%.1f,%.1f", x.at(p.X), y.at(p.Y)))
+		if !s.Loose {
+			for _, line := range lines(s.Points, &x, &y) {
+				d.add(`<polyline fill="none" stroke-width="2" stroke="%s" points="%s"/>`, colour(i), strings.Join(line, " "))
 			}
 		}
-		if !s.Loose {
-			d.add(`<polyline fill="none" stroke-width="2" stroke="%s" points="%s"/>`, colour(i), strings.Join(line, " "))
-		}
 		for _, p := range s.Points {
-			if x.fits(p.X) && y.fits(p.Y) {
+			if x.shows(p.X) && y.shows(p.Y) {
 				d.add(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s</title></circle>`, x.at(p.X),
 					y.at(p.Y), colour(i), html.EscapeString(p.Label))
 			}
 		}
 	}
 	return d.end()
+}
+
+// lines are the parts of a curve between the ends of the axes, as points of polylines.
+func lines(points []Point, x, y *axis) (out [][]string) {
+	var last *Point
+	joined := false // the last line ends at the last point
+	for i := range points {
+		p := &points[i]
+		if !x.fits(p.X) || !y.fits(p.Y) {
+			continue
+		}
+		from := last
+		if last = p; from == nil {
+			continue
+		}
+		a, b, ok := cut(*from, *p, x, y)
+		if !ok {
+			joined = false
+			continue
+		}
+		at := func(p Point) string { return fmt.Sprintf("%.1f,%.1f", x.at(p.X), y.at(p.Y)) }
+		if !joined {
+			out = append(out, []string{at(a)})
+		}
+		out[len(out)-1] = append(out[len(out)-1], at(b))
+		joined = b == *p
+	}
+	return out
+}
+
+// cut is the part of a line between the ends of the axes (Liang and Barsky, 1984); not ok where there is none.
+func cut(a, b Point, x, y *axis) (from, to Point, ok bool) {
+	first, last := 0.0, 1.0
+	for _, edge := range []struct{ step, room float64 }{
+		{a.X - b.X, a.X - x.low}, {b.X - a.X, x.high - a.X}, {a.Y - b.Y, a.Y - y.low}, {b.Y - a.Y, y.high - a.Y},
+	} {
+		switch {
+		case edge.step < 0:
+			first = max(first, edge.room/edge.step)
+		case edge.step > 0:
+			last = min(last, edge.room/edge.step)
+		case edge.room < 0:
+			return a, b, false
+		}
+	}
+	at := func(t float64) Point { return Point{X: a.X + t*(b.X-a.X), Y: a.Y + t*(b.Y-a.Y)} }
+	from, to = a, b
+	if first > 0 {
+		from = at(first)
+	}
+	if last < 1 {
+		to = at(last)
+	}
+	return from, to, first <= last
 }
 
 // Group is the bars of one name, one for each series.
@@ -75,6 +132,7 @@ type Bars struct {
 	Title, Y string
 	Series   []string
 	Groups   []Group
+	View     View // of the vertical axis alone
 }
 
 // SVG draws the bars, from zero. Values that are no finite numbers are left out.
@@ -83,7 +141,7 @@ func (b *Bars) SVG() []byte {
 	for _, g := range b.Groups {
 		ys = append(ys, g.Values...)
 	}
-	y := newAxis(ys, height-bottom, top)
+	y := newAxis(ys, b.View.Y, height-bottom, top)
 	d := begin(b.Title)
 	d.legend(b.Y, b.Series)
 	d.vertical(&y, b.Y)
@@ -95,7 +153,11 @@ func (b *Bars) SVG() []byte {
 			if !y.fits(v) {
 				continue
 			}
-			from, to := y.at(max(v, 0)), y.at(min(v, 0))
+			low, high := max(min(v, 0), y.low), min(max(v, 0), y.high)
+			if low > high {
+				continue // it ends before the axis begins
+			}
+			from, to := y.at(high), y.at(low)
 			d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"><title>%s</title></rect>`,
 				x+room*0.1+each*float64(k), from, max(each-1, 0.5), max(to-from, 0.5), colour(k),
 				html.EscapeString(strings.TrimSpace(fmt.Sprintf("%s %s: %.4g", g.Name, nameAt(b.Series, k), v))))
@@ -146,7 +208,7 @@ func (s *Spans) SVG() []byte {
 	for _, v := range s.Spans {
 		ys = append(ys, v.Low, v.High)
 	}
-	y := newAxis(ys, height-bottom, top)
+	y := newAxis(ys, Range{}, height-bottom, top)
 	d := begin(s.Title)
 	d.vertical(&y, s.Y)
 	room := float64(width-left-right) / float64(max(1, len(s.Spans)))

@@ -39,11 +39,34 @@ type axis struct {
 	step      float64 // between ticks
 }
 
-// newAxis holds all values, with ends at ticks.
-func newAxis(values []float64, from, to float64) axis {
+// Range is the part of an axis that is drawn; an end that is nil lies where the values end.
+type Range struct{ Low, High *float64 }
+
+// View is what a chart shows of its axes; the zero value shows all.
+type View struct{ X, Y Range }
+
+// newAxis holds all values, with ends at ticks, or ends where r says.
+func newAxis(values []float64, r Range, from, to float64) axis {
+	a := fitted(values, r, from, to)
+	if r.Low != nil {
+		a.low = *r.Low
+	}
+	if r.High != nil {
+		a.high = *r.High
+	}
+	return a
+}
+
+// fitted holds those values that r shows, with ends at ticks.
+func fitted(values []float64, r Range, from, to float64) axis {
 	a := axis{low: math.Inf(1), high: math.Inf(-1), from: from, to: to}
+	for _, end := range []*float64{r.Low, r.High} {
+		if end != nil {
+			a.low, a.high = min(a.low, *end), max(a.high, *end)
+		}
+	}
 	for _, v := range values {
-		if a.fits(v) {
+		if a.fits(v) && r.holds(v) {
 			a.low, a.high = min(a.low, v), max(a.high, v)
 		}
 	}
@@ -58,9 +81,17 @@ func newAxis(values []float64, from, to float64) axis {
 	return a
 }
 
-// fits says that the axis can show v.
+// fits says that v is a number with a place on an axis.
 func (a *axis) fits(v float64) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// shows says that v lies between the ends of the axis.
+func (a *axis) shows(v float64) bool { return v >= a.low && v <= a.high }
+
+// holds says that v lies in the range.
+func (r Range) holds(v float64) bool {
+	return (r.Low == nil || v >= *r.Low) && (r.High == nil || v <= *r.High)
 }
 
 // at is the pixel of v.
@@ -82,7 +113,7 @@ func steps(raw float64) float64 {
 // ticks are the values with a label.
 func (a *axis) ticks() []float64 {
 	var out []float64
-	for i := math.Round(a.low / a.step); i*a.step <= a.high+a.step/1e6; i++ {
+	for i := math.Ceil(a.low/a.step-1e-6) + 0; i*a.step <= a.high+a.step/1e6; i++ {
 		out = append(out, i*a.step)
 	}
 	return out

@@ -58,7 +58,7 @@ func TestTicks(t *testing.T) {
 		{nil, "[0 0.2 0.4 0.6 0.8 1]"},
 		{[]float64{math.NaN(), math.Inf(1), 1, 2}, "[1 1.2 1.4 1.6 1.8 2]"},
 	} {
-		a := newAxis(c.values, 0, 100)
+		a := newAxis(c.values, Range{}, 0, 100)
 		var got []string
 		for _, v := range a.ticks() {
 			got = append(got, fmt.Sprintf("%.4g", v))
@@ -123,5 +123,48 @@ func TestStack(t *testing.T) {
 	}
 	if !bytes.Contains(got, []byte(`<svg y="340" xmlns=`)) || !bytes.Contains(got, []byte(`viewBox="0 0 720 680"`)) {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestView: a part of the axes shows the points in it, and the lines up to its edges; the other axis fits what is
+// shown.
+func TestView(t *testing.T) {
+	end := func(v float64) *float64 { return &v }
+	c := Chart{X: "x", Y: "y", View: View{X: Range{end(2), end(4)}}, Series: []Series{{Points: []Point{{0, 0, ""},
+		{3, 30, ""}, {6, 0, ""}, {7, 500, ""}}}}}
+	svg := c.SVG()
+	if n := count(t, svg); n["circle"] != 1 || n["polyline"] != 1 {
+		t.Errorf("%v in %s", n, svg)
+	}
+	if first := fmt.Sprintf(`points="%d.0,`, left); bytes.Contains(svg, []byte(first)) {
+		t.Errorf("the line begins at the edge, far below what is shown: %s", svg)
+	}
+	for _, v := range []struct {
+		view     View
+		low, top float64
+	}{
+		{View{Y: Range{Low: end(-5)}}, -5, 10}, {View{Y: Range{High: end(4)}}, 0, 4},
+		{View{Y: Range{end(0.5), end(0.7)}}, 0.5, 0.7},
+		{View{Y: Range{Low: end(20)}}, 20, 20.6}, {View{Y: Range{High: end(-3)}}, -3.6, -3}, // beyond all values
+	} {
+		a := newAxis([]float64{0, 3, 10}, v.view.Y, 100, 0)
+		if math.Abs(a.low-v.low) > 1e-9 || math.Abs(a.high-v.top) > 1e-9 {
+			t.Errorf("%v..%v, want %v..%v", a.low, a.high, v.low, v.top)
+		}
+		for _, tick := range a.ticks() {
+			if tick < a.low-1e-9 || tick > a.high+1e-9 {
+				t.Errorf("tick %v outside of %v..%v", tick, a.low, a.high)
+			}
+		}
+	}
+	b := Bars{Y: "y", Groups: []Group{{"a", []float64{5}}, {"b", []float64{50}}}, View: View{Y: Range{end(10), end(20)}}}
+	if n := count(t, b.SVG()); n["rect"] != 1+1 {
+		t.Errorf("%v: a bar below the view, and one through it", n)
+	}
+	// A line that only crosses the view is drawn, one beside it is not.
+	x, y := axis{low: 0, high: 1, to: 1}, axis{low: 0, high: 1, to: 1}
+	got := lines([]Point{{-1, 0.5, ""}, {2, 0.5, ""}, {2, 9, ""}, {-1, 9, ""}}, &x, &y)
+	if fmt.Sprint(got) != "[[0.0,0.5 1.0,0.5]]" {
+		t.Errorf("%v", got)
 	}
 }

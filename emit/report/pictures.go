@@ -32,6 +32,8 @@ type Precision struct {
 	Bits     int      `json:"bits"`
 	SQNR     *float64 `json:"sqnr_db,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Score is that of the metric of the report, in place of the accuracy.
+	Score *float64 `json:"score,omitempty"`
 }
 
 const (

@@ -33,7 +33,10 @@ type Report struct {
 	// Decoder is what is promised of tokens; nil for designs that take whole samples.
 	Decoder *Decoder `json:"decoder,omitempty"`
 	Quality Quality  `json:"quality"`
-	Area    *Area    `json:"area,omitempty"`
+	// Metric is what outputs are judged by in place of the accuracy, "" for nothing; Least says that less is better.
+	Metric string `json:"metric,omitempty"`
+	Least  bool   `json:"less_is_better,omitempty"`
+	Area   *Area  `json:"area,omitempty"`
 	// Predicted is what the costs in the headers of the modules add up to; nil where one is not stated.
 	Predicted *Cells   `json:"predicted,omitempty"`
 	Balance   *Balance `json:"balance,omitempty"`
@@ -142,10 +145,18 @@ func (r *Report) BeatsOf(p Port) int {
 type Quality struct {
 	Float     *float64 `json:"accuracy_float,omitempty"`
 	Quantized *float64 `json:"accuracy_quantized,omitempty"`
-	SQNR      *float64 `json:"sqnr_db,omitempty"`
-	On        string   `json:"sqnr_on,omitempty"` // the samples of SQNR, in words
+	// Score is that of a metric in place of the accuracy; nil: none.
+	Score *Score   `json:"score,omitempty"`
+	SQNR  *float64 `json:"sqnr_db,omitempty"`
+	On    string   `json:"sqnr_on,omitempty"` // the samples of SQNR, in words
 	// Samples is how many samples the errors of the layers were measured on.
 	Samples int `json:"samples,omitempty"`
+}
+
+// Score is what a metric says of the outputs; Float is nil where there is no float model.
+type Score struct {
+	Float     *float64 `json:"float,omitempty"`
+	Quantized float64  `json:"quantized"`
 }
 
 // Cells counts what a design, or a part of it, takes; BRAM in blocks of 36 Kbit, URAM in blocks of 288 Kbit.

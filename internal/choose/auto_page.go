@@ -115,8 +115,8 @@ func (a *Auto) TooLarge() string {
 }
 
 // Plots are quality against the share of the part, LUTs, DSPs and block RAMs, of the mixed and of the uniform plans,
-// with the goal as a line.
-func (a *Auto) Plots() [][]byte {
+// with the goal as a line. The view is that of the first.
+func (a *Auto) Plots(view plot.View) [][]byte {
 	y, at := "accuracy, %", func(p *Point) float64 { return 100 * p.quality() }
 	switch {
 	case a.Goal.Score != nil:
@@ -134,8 +134,9 @@ func (a *Auto) Plots() [][]byte {
 		{"DSP", func(c *Candidate) float64 { return float64(c.Cost.DSP) }},
 		{"block RAM", func(c *Candidate) float64 { return c.Cost.BRAM }},
 	} {
-		c := plot.Chart{Title: y + " against " + axis.name, X: "predicted " + axis.name, Y: y, Series: []plot.Series{
-			{Name: "mixed", Loose: true}, {Name: "uniform", Loose: true}, {Name: "goal"}}}
+		c := plot.Chart{Title: y + " against " + axis.name, X: "predicted " + axis.name, Y: y, View: view,
+			Series: []plot.Series{{Name: "mixed", Loose: true}, {Name: "uniform", Loose: true}, {Name: "goal"}}}
+		view = plot.View{}
 		low, high := math.Inf(1), math.Inf(-1)
 		for i := range a.Candidates {
 			p := &a.Candidates[i]
@@ -166,7 +167,7 @@ func (a *Auto) label(c *Candidate) string {
 }
 
 // Page is the whole search.
-func (a *Auto) Page(version string, facts []string) *report.Measurements {
+func (a *Auto) Page(version string, facts []string, view plot.View) *report.Measurements {
 	text := []string{fmt.Sprintf("Goal: %s. What each layer loses in each format was measured by itself, and so what it "+
 		"costs; a knapsack over budgets proposed the mixed plans, and every row here was measured as a whole: accuracy and "+
 		"SQNR by the reference engine, LUT, FF, DSP and block RAM as the headers of the modules predict them for %s.",
@@ -174,7 +175,7 @@ func (a *Auto) Page(version string, facts []string) *report.Measurements {
 		"beats in quality, LUT, DSP and block RAM. Best: of what fits, the smallest sum of the shares of LUTs, DSPs " +
 		"and block RAMs of the part; the column has the largest share."}
 	return &report.Measurements{Title: "A plan for " + a.Model, Version: version, Lead: facts, Sections: []report.Section{
-		{Title: "Candidates", Text: text, Plots: a.Plots(), Table: a.Table(true)}}}
+		{Title: "Candidates", Text: text, Plots: a.Plots(view), Table: a.Table(true)}}}
 }
 
 // Plans are the plans of the front and the best one, by name of a file.

@@ -23,6 +23,7 @@ var metrics = []struct {
 }{
 	{name: "top5", of: (*judge).top5},
 	{name: "iou", of: (*judge).iou},
+	{name: "f1", of: (*judge).f1},
 	{name: "perplexity", least: true, of: (*judge).perplexity},
 	{name: "rmse", least: true, ofValues: rmse},
 }
@@ -36,7 +37,7 @@ func MetricNames() (names []string) {
 }
 
 // NewMetric is a metric by name, with labels from a .npy file: class numbers as for the accuracy or, for rmse, the
-// wanted values of output 0. iou leaves out places whose label is no class.
+// wanted values of output 0. iou and f1 leave out places whose label is no class.
 func NewMetric(name, labels string) (*driver.Metric, error) {
 	for _, m := range metrics {
 		if m.name != name {
@@ -179,6 +180,16 @@ func (j *judge) perplexity() (float64, error) {
 
 // iou is the mean, over classes that labels or outputs have, of the places that both have over those that either has.
 func (j *judge) iou() (float64, error) {
+	return j.overlap(func(both, either float64) float64 { return both / either })
+}
+
+// f1 is the mean, over the same classes, of the harmonic mean of precision and recall (Sørensen-Dice).
+func (j *judge) f1() (float64, error) {
+	return j.overlap(func(both, either float64) float64 { return 2 * both / (both + either) })
+}
+
+// overlap is the mean over classes of a figure of the places that labels and outputs both have, and either has.
+func (j *judge) overlap(of func(both, either float64) float64) (float64, error) {
 	both, either := map[int64]int{}, map[int64]int{}
 	for i, l := range j.labels {
 		var c int64
@@ -206,7 +217,7 @@ func (j *judge) iou() (float64, error) {
 	}
 	sum := 0.0
 	for c := range either {
-		sum += float64(both[c]) / float64(either[c])
+		sum += of(float64(both[c]), float64(either[c]))
 	}
 	return sum / float64(len(either)), nil
 }

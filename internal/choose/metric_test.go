@@ -35,6 +35,8 @@ func TestMetrics(t *testing.T) {
 			(1.0/2 + 1.0/2) / 2},
 		{"classes behind the pixels", "iou", npz.Int64Array("y", []int{1, 3}, []int64{1, 1, 0}),
 			npz.Float64Array("o", []int{1, 3, 2}, []float64{0, 1, 0, 1, 1, 0}), []int{0}, 1},
+		{"the same pixels", "f1", npz.Int64Array("y", []int{1, 4}, []int64{0, 0, 1, 1}),
+			npz.Float64Array("o", []int{1, 4}, []float64{0, 1, 1, 1}), []int{0}, (2.0/3 + 4.0/5) / 2},
 		{"values", "rmse", npz.Float64Array("y", []int{3, 2}, []float64{9, 9, 1, 2, 3, 4}),
 			npz.Float64Array("o", []int{2, 1, 2}, []float64{1, 2, 3, 8}), []int{1, 2}, 2},
 	} {

@@ -37,6 +37,8 @@ const (
 	widest = 12
 	// gains is what a remedy has to give, in dB, where accuracy is not known or stays.
 	gains = 0.5
+	// gainsScore is what it has to give of the score of a metric, in parts of it.
+	gainsScore = 0.001
 	// worstLayers is how many layers get more bits together.
 	worstLayers = 2
 )
@@ -75,8 +77,7 @@ func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []strin
 		}
 	}
 	slices.SortStableFunc(r.Helping, func(a, b Remedy) int {
-		return cmp.Or(cmp.Compare(value(b.Point.Accuracy), value(a.Point.Accuracy)),
-			cmp.Compare(value(b.Point.SQNR), value(a.Point.SQNR)))
+		return cmp.Or(cmp.Compare(b.Point.quality(), a.Point.quality()), cmp.Compare(decibels(b.Point), decibels(a.Point)))
 	})
 	return r, nil
 }
@@ -108,8 +109,20 @@ func remedies(p *plan.Plan, worst []string) (list []Remedy) {
 	return list
 }
 
-// better is above 0 where a keeps more than b: accuracy, and if that is the same or unknown, the ratio.
+// decibels is the ratio of a point; 0 where it has none.
+func decibels(p *Point) float64 {
+	if p.SQNR == nil {
+		return 0
+	}
+	return *p.SQNR
+}
+
+// better is above 0 where a keeps more than b: accuracy or the score in its place, and if that is the same or unknown,
+// the ratio.
 func better(a, b *Point) int {
+	if a.Score != nil && b.Score != nil && math.Abs(*a.Score-*b.Score) > gainsScore*math.Abs(*b.Score) {
+		return cmp.Compare(a.quality(), b.quality())
+	}
 	if a.Accuracy != nil && b.Accuracy != nil && *a.Accuracy != *b.Accuracy {
 		if *a.Accuracy > *b.Accuracy {
 			return 1
@@ -141,6 +154,9 @@ func (r *Remedies) line(h *Remedy) string {
 		var has []string
 		if p.Accuracy != nil {
 			has = append(has, fmt.Sprintf("accuracy %.4f", *p.Accuracy))
+		}
+		if p.Score != nil {
+			has = append(has, p.metric.Name+" "+figure(*p.Score))
 		}
 		if p.SQNR != nil {
 			has = append(has, ratio(p.SQNR)+" dB")

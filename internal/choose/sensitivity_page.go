@@ -143,9 +143,11 @@ func value(v *float64) float64 {
 }
 
 // Plots are the SQNR of each layer in each format, its accuracy where that was measured, and the shares of the error.
-func (s *Sensitivity) Plots() [][]byte {
+// The view is that of the first.
+func (s *Sensitivity) Plots(view plot.View) [][]byte {
 	of := func(title, y string, v func(*Row) float64) []byte {
-		b := plot.Bars{Title: title, Y: y, Series: s.Formats}
+		b := plot.Bars{Title: title, Y: y, Series: s.Formats, View: view}
+		view = plot.View{}
 		for i, l := range s.layers {
 			g := plot.Group{Name: l.Node}
 			for k := range s.Formats {
@@ -175,13 +177,13 @@ func (s *Sensitivity) Plots() [][]byte {
 }
 
 // Page is the whole measurement.
-func (s *Sensitivity) Page(version string, facts []string) *report.Measurements {
+func (s *Sensitivity) Page(version string, facts []string, view plot.View) *report.Measurements {
 	text := []string{fmt.Sprintf("Each layer alone in each format, the rest in %s, which by itself keeps %s dB. Every "+
 		"figure is that of the quantized graph in the reference engine, with which hardware agrees bit for bit.", s.Rest,
 		ratio(s.Base.SQNR)), "Share of error: of the power of the output error that all layers add in this format, each " +
 		"by itself, this one's part."}
 	page := &report.Measurements{Title: "Sensitivity of " + s.Model, Version: version, Lead: facts,
-		Sections: []report.Section{{Title: "Layers", Text: text, Plots: s.Plots(), Table: s.Table()}}}
+		Sections: []report.Section{{Title: "Layers", Text: text, Plots: s.Plots(view), Table: s.Table()}}}
 	if lost := s.Lost(); lost != nil {
 		page.Sections = append(page.Sections, report.Section{Title: "The error of the plan", Table: lost, Text: []string{
 			"What of the power of the output error goes away when this layer alone gets " + RestFormat + "."}})

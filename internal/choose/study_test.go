@@ -91,10 +91,11 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := func(file string) string { return filepath.Join("..", "..", "examples", "jets-mlp", file) }
-	want, err := q.Accuracies(ctx, path("inputs.npz"), path("labels.npy"))
+	right, err := q.Right(ctx, path("inputs.npz"), path("labels.npy"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := right.Accuracy
 	if *all.Accuracy != want.Quantized || *full.Accuracy != *want.Float {
 		t.Errorf("accuracy %v of %v, want %v of %v", *all.Accuracy, *full.Accuracy, want.Quantized, *want.Float)
 	}

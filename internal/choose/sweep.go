@@ -140,9 +140,13 @@ func (s *Sweep) bits(p *Point) float64 {
 }
 
 // Plots are quality against bits and, where hardware was asked for, against LUTs; formats of one name are one curve.
-func (s *Sweep) Plots() [][]byte {
+// The view is that of the first.
+func (s *Sweep) Plots(view plot.View) (out [][]byte) {
 	draw := func(title, x string, at func(*Swept) (x, y float64), y string) []byte {
 		c := plot.Chart{Title: title, X: x, Y: y}
+		if len(out) == 0 {
+			c.View = view
+		}
 		for i := range s.Points {
 			p := &s.Points[i]
 			if p.Refused != "" {
@@ -163,19 +167,19 @@ func (s *Sweep) Plots() [][]byte {
 		x = "bits a value"
 	}
 	sqnr := func(p *Swept) float64 { return value(p.SQNR) }
-	out := [][]byte{draw("SQNR against bits", x, func(p *Swept) (float64, float64) {
-		return s.bits(&p.Point), sqnr(p)
-	}, "output SQNR, dB")}
-	if s.Float != nil {
-		out = slices.Insert(out, 0, draw("Accuracy against bits", x, func(p *Swept) (float64, float64) {
-			return s.bits(&p.Point), 100 * *p.Accuracy
-		}, fmt.Sprintf("accuracy, %% (float: %.2f)", 100**s.Float)))
-	}
 	if s.Score != nil {
-		out = slices.Insert(out, 0, draw(s.Metric+" against bits", x, func(p *Swept) (float64, float64) {
+		out = append(out, draw(s.Metric+" against bits", x, func(p *Swept) (float64, float64) {
 			return s.bits(&p.Point), scored(p.Score)
 		}, fmt.Sprintf("%s (float: %s)", s.Metric, figure(*s.Score))))
 	}
+	if s.Float != nil {
+		out = append(out, draw("Accuracy against bits", x, func(p *Swept) (float64, float64) {
+			return s.bits(&p.Point), 100 * *p.Accuracy
+		}, fmt.Sprintf("accuracy, %% (float: %.2f)", 100**s.Float)))
+	}
+	out = append(out, draw("SQNR against bits", x, func(p *Swept) (float64, float64) {
+		return s.bits(&p.Point), sqnr(p)
+	}, "output SQNR, dB"))
 	if slices.ContainsFunc(s.Points, func(p Swept) bool { return p.Cost != nil }) {
 		name, at := "output SQNR, dB", sqnr
 		if s.Score != nil {
@@ -205,10 +209,10 @@ func (s *Sweep) label(p *Swept) string {
 }
 
 // Page is the whole sweep.
-func (s *Sweep) Page(version string, facts []string) *report.Measurements {
+func (s *Sweep) Page(version string, facts []string, view plot.View) *report.Measurements {
 	text := []string{"The whole model in each format, where rules of the plan say nothing else. Accuracy and SQNR are " +
 		"those of the quantized graph in the reference engine; LUT, FF, DSP and block RAM are predicted by the headers of " +
 		"the modules, and cycles are those between samples. A star marks points that no other one beats."}
 	return &report.Measurements{Title: "Formats of " + s.Model, Version: version, Lead: facts,
-		Sections: []report.Section{{Title: "Sweep", Text: text, Plots: s.Plots(), Table: s.Table()}}}
+		Sections: []report.Section{{Title: "Sweep", Text: text, Plots: s.Plots(view), Table: s.Table()}}}
 }

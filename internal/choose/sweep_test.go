@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/emit/plot"
 	"lathe/internal/diag"
 )
 
@@ -50,7 +51,7 @@ func TestSweep(t *testing.T) {
 	if rows := s.Table(); rows[0][0] != "format" || len(rows) != 5 || len(rows[0]) != len(rows[3]) {
 		t.Errorf("%q", rows)
 	}
-	for _, svg := range s.Plots() {
+	for _, svg := range s.Plots(plot.View{}) {
 		if n := strings.Count(string(svg), "<circle"); n != 3 {
 			t.Errorf("%d points are drawn", n)
 		}

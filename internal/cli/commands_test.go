@@ -106,32 +106,40 @@ func farthest(ts *testscript.TestScript, a, b *npz.Array) float64 {
 }
 
 // lookup is the command json FILE path=value...: paths lead through objects and lists (a.0.b); a path without a value
-// must exist.
+// must exist, and a value @FILE:path is that in another file.
 func lookup(ts *testscript.TestScript, neg bool, args []string) {
-	var doc any
 	if len(args) < 2 || neg {
 		ts.Fatalf("usage: json FILE path=value...")
 	}
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &doc))
 	for _, arg := range args[1:] {
 		path, want, valued := strings.Cut(arg, "=")
-		at := doc
-		for _, key := range strings.Split(path, ".") {
-			switch v := at.(type) {
-			case map[string]any:
-				at = v[key]
-			case []any:
-				i, err := strconv.Atoi(key)
-				if err != nil || i >= len(v) {
-					ts.Fatalf("%s has no %s: %d elements", args[0], path, len(v))
-				}
-				at = v[i]
-			default:
-				at = nil
-			}
+		at := valueAt(ts, args[0], path)
+		if file, other, is := strings.Cut(strings.TrimPrefix(want, "@"), ":"); is && want[0] == '@' {
+			want = fmt.Sprint(valueAt(ts, file, other))
 		}
 		if at == nil || valued && fmt.Sprint(at) != want {
 			ts.Fatalf("%s: %s is %v, want %q", args[0], path, at, want)
 		}
 	}
+}
+
+// valueAt is what stands at a path of a JSON file; nil for nothing.
+func valueAt(ts *testscript.TestScript, file, path string) any {
+	var at any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &at))
+	for _, key := range strings.Split(path, ".") {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(v) {
+				ts.Fatalf("%s has no %s: %d elements", file, path, len(v))
+			}
+			at = v[i]
+		default:
+			at = nil
+		}
+	}
+	return at
 }

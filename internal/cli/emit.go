@@ -36,6 +36,7 @@ func (a *App) emitVerilog() *cobra.Command {
 	f.StringVar(&e.top, "top", "", "name of the top module")
 	f.StringVar(&e.inputs, "inputs", "", "samples for the testbench (.npz); else those of --calibrate, or random codes")
 	f.StringVar(&e.labels, "labels", "", labelsUsage)
+	e.metric.add(c)
 	f.IntVar(&e.vectors, "vectors", driver.DefaultVectors, "most samples in the testbench; 0: no testbench")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitDesign(c, &e, args[0]) }
 	return a.withJSON(c)
@@ -46,6 +47,7 @@ type emitFlags struct {
 	sourceFlags
 	out, top       string
 	inputs, labels string
+	metric         metricFlags
 	vectors        int
 }
 
@@ -59,7 +61,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := driver.Verilog.Check(e.out); err != nil {
 		return err
 	}
-	if err := needsSamples(e.labels, e.inputs+e.source.Calibrate, "--inputs or --calibrate"); err != nil {
+	if err := e.metric.check(e.labels, e.inputs+e.source.Calibrate, "--inputs or --calibrate"); err != nil {
 		return err
 	}
 	source, err := e.of(a, model)
@@ -76,7 +78,11 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := e.page.write(hw.Quantized, hw.Scheduled); err != nil {
 		return err
 	}
-	accuracy, err := accuracies(c.Context(), hw.Quantized, cmp.Or(e.inputs, e.source.Calibrate), e.labels)
+	metric, err := e.metric.of(a, e.labels)
+	if err != nil {
+		return err
+	}
+	right, err := hw.Quantized.Right(c.Context(), cmp.Or(e.inputs, e.source.Calibrate), e.labels, metric)
 	if err != nil {
 		return err
 	}
@@ -98,11 +104,10 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 			return err
 		}
 	}
-	a.printAccuracy(accuracy)
-	return a.writeJSON(map[string]any{"balance": d.Balance, "model": model,
+	a.printRightness(&right)
+	return a.writeJSON(rightly(right, map[string]any{"balance": d.Balance, "model": model,
 		"folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
-		"slowest": driver.Slowest(d).Node, "interval": hw.Interval(), "decoder": hw.Decoder(), "files": len(d.All()),
-		"accuracy": accuracy})
+		"slowest": driver.Slowest(d).Node, "interval": hw.Interval(), "decoder": hw.Decoder(), "files": len(d.All())}))
 }
 
 // printPace says how long tokens of a decoder take, or a sample where the slowest unit does not say it.

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"lathe/internal/driver"
@@ -22,28 +21,36 @@ func needsSamples(labels, samples, flags string) error {
 	return nil
 }
 
-// accuracies are the shares of samples of a file that a model gets right; nil where there are no labels.
-func accuracies(ctx context.Context, q *driver.Quantized, samples, labels string) (*driver.Accuracies, error) {
-	if labels == "" {
-		return nil, nil
-	}
-	return q.Accuracies(ctx, samples, labels)
-}
-
-// printAccuracy prints both shares, if they are known.
-func (a *App) printAccuracy(r *driver.Accuracies) {
-	if r != nil {
-		fmt.Fprintf(a.Out, "accuracy: %s\n", accuracyText(r))
+// printRightness prints how right a model is before and after quantization, if that is known.
+func (a *App) printRightness(r *driver.Right) {
+	if name, text := rightText(r); name != "" {
+		fmt.Fprintf(a.Out, "%s: %s\n", name, text)
 	}
 }
 
-// accuracyText is both shares in words.
-func accuracyText(r *driver.Accuracies) string {
-	text := fmt.Sprintf("quantized %.4f", r.Quantized)
-	if r.Float != nil {
-		text = fmt.Sprintf("float %.4f, %s", *r.Float, text)
+// rightText is what outputs were judged by and both figures in words; "" where they were not.
+func rightText(r *driver.Right) (name, text string) {
+	both, print := r.Accuracy, func(v float64) string { return fmt.Sprintf("%.4f", v) }
+	name = accuracyName
+	if r.Score != nil {
+		name, both, print = r.Metric, r.Score, func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	}
-	return text
+	if both == nil {
+		return "", ""
+	}
+	if text = "quantized " + print(both.Quantized); both.Float != nil {
+		text = fmt.Sprintf("float %s, %s", print(*both.Float), text)
+	}
+	return name, text
+}
+
+// rightly adds how right a model is to facts.
+func rightly(r driver.Right, facts map[string]any) map[string]any {
+	facts["accuracy"] = r.Accuracy
+	if r.Score != nil {
+		facts["metric"], facts["less_is_better"], facts["score"] = r.Metric, r.Least, r.Score
+	}
+	return facts
 }
 
 // printRight prints the share of outputs that are right, or what another metric says of them; nothing without labels.

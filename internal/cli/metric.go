@@ -46,9 +46,14 @@ func (m *metricFlags) addName(c *cobra.Command) {
 // other says that something takes the place of the accuracy.
 func (m *metricFlags) other() bool { return m.name != accuracyName || m.calls != "" }
 
-func (m *metricFlags) check(labels string) error {
-	if !m.other() || m.calls != "" {
-		return nil
+// check refuses an unknown metric, one without labels, and labels without the samples that they belong to, which flags
+// name.
+func (m *metricFlags) check(labels, samples, flags string) error {
+	if m.calls != "" && samples == "" {
+		return usagef("--metric %s needs %s", m.name, flags)
+	}
+	if err := needsSamples(labels, samples, flags); err != nil || !m.other() || m.calls != "" {
+		return err
 	}
 	if err := oneOf("--metric", m.name, append([]string{accuracyName}, choose.MetricNames()...)...); err != nil {
 		return err

@@ -22,7 +22,8 @@ import (
 
 func (a *App) quantize() *cobra.Command {
 	var s sourceFlags
-	var out, labels, plan string
+	var f quantizeFiles
+	var metric metricFlags
 	var explain, tune bool
 	c := &cobra.Command{Use: "quantize MODEL -o M.lathe", Short: "turn a model into integers and save it",
 		Long: "Quantizes a model, saves it, and prints each node's error against the float model. The saved graph works\n" +
@@ -31,26 +32,33 @@ func (a *App) quantize() *cobra.Command {
 	s.add(c, true)
 	s.page.add(c)
 	s.choices.add(c, "bits", "round-weights", "correct-bias", "equalize", "smooth", "wide")
-	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
-	c.Flags().StringVar(&labels, "labels", "",
+	c.Flags().StringVarP(&f.graph, "output", "o", "", "file for the quantized graph (.lathe)")
+	c.Flags().StringVar(&f.labels, "labels", "",
 		"class numbers of the samples of --calibrate (.npy), for accuracy and as --calibrate-labels")
-	c.Flags().StringVar(&plan, "write-plan", "", "write the plan with all formats that were chosen into this file (TOML)")
+	metric.add(c)
+	c.Flags().StringVar(&f.plan, "write-plan", "",
+		"write the plan with all formats that were chosen into this file (TOML)")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
 	addTune(c, &tune)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
-		if err := namesGraph(out); err != nil {
+		if err := namesGraph(f.graph); err != nil {
 			return err
 		}
-		if err := needsSamples(labels, s.source.Calibrate, "--calibrate"); err != nil {
+		if err := metric.check(f.labels, s.source.Calibrate, "--calibrate"); err != nil {
 			return err
 		}
-		if err := cmp.Or(writable(out, diag.GraphFile), writable(plan, diag.FileWrite)); err != nil {
+		if err := cmp.Or(writable(f.graph, diag.GraphFile), writable(f.plan, diag.FileWrite)); err != nil {
 			return err
 		}
-		return a.quantizeModel(c.Context(), s, args[0], quantizeFiles{out, plan, labels}, explain, tune)
+		on := judged{inputs: s.source.Calibrate, labels: f.labels}
+		var err error
+		if on.metric, err = metric.of(a, f.labels); err != nil {
+			return err
+		}
+		return a.quantizeModel(c.Context(), s, args[0], f, on, explain, tune)
 	}
 	return a.withJSON(c)
 }
@@ -76,16 +84,17 @@ func (f *quantizeFiles) write(q *driver.Quantized, model string) error {
 }
 
 // quantizeModel quantizes a model, saves it and prints its errors.
-func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f quantizeFiles, explain,
-	tune bool) error {
+func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f quantizeFiles, on judged,
+	explain, tune bool) error {
 	source, err := s.of(a, model)
 	if err != nil {
 		return err
 	}
-	source.Labels = cmp.Or(source.Labels, f.labels)
+	if on.metric == nil { // of another metric they may be no classes
+		source.Labels = cmp.Or(source.Labels, f.labels)
+	}
 	p := progress{app: a}
 	defer p.finish()
-	on := judged{source.Calibrate, f.labels}
 	if tune {
 		if source, err = a.tuned(ctx, source, on, &p); err != nil {
 			return err
@@ -104,7 +113,7 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	if err := s.page.write(q, q.Graph); err != nil {
 		return err
 	}
-	accuracy, err := accuracies(ctx, q, source.Calibrate, f.labels)
+	right, err := q.Right(ctx, on.inputs, on.labels, on.metric)
 	if err != nil {
 		return err
 	}
@@ -119,10 +128,9 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 			return err
 		}
 	}
-	facts := quantizeFacts(q.Report)
-	facts["accuracy"] = accuracy
-	a.printAccuracy(accuracy)
-	if lost(outputRatios(q.Report), accuracy) {
+	facts := rightly(right, quantizeFacts(q.Report))
+	a.printRightness(&right)
+	if lost(outputRatios(q.Report), right) {
 		if facts["remedies"], err = a.remedies(ctx, source, q, on, &p); err != nil {
 			return err
 		}

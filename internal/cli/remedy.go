@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -21,12 +22,15 @@ const (
 	// remedyTime bounds how long remedies are measured, on remedySamples samples: none is begun later.
 	remedyTime    = 4 * time.Second
 	remedySamples = 64
-	// lostAccuracy is the share that a model may lose without a word of remedies.
+	// lostAccuracy is the share that a model may lose without a word of remedies; of a score, in parts of it.
 	lostAccuracy = 0.01
 )
 
-// judged are the samples and labels, files, that remedies are measured on.
-type judged struct{ inputs, labels string }
+// judged are the samples and labels, files, that remedies are measured on, and what by in place of the accuracy.
+type judged struct {
+	inputs, labels string
+	metric         *driver.Metric
+}
 
 // addTune adds the flag that has the best remedy taken.
 func addTune(c *cobra.Command, tune *bool) {
@@ -40,7 +44,8 @@ func (a *App) mend(ctx context.Context, s driver.Source, q *driver.Quantized, on
 	p.Report("remedies", 0, 0)
 	defer p.finish()
 	start := time.Now()
-	subject, err := s.Subject(ctx, q.From[0], driver.Data{Inputs: on.inputs, Labels: on.labels, Most: remedySamples})
+	subject, err := s.Subject(ctx, q.From[0], driver.Data{Inputs: on.inputs, Labels: on.labels, Most: remedySamples,
+		Metric: on.metric})
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +109,19 @@ func (a *App) tuned(ctx context.Context, s driver.Source, on judged, p *progress
 }
 
 // lost says that a model loses more than a user should pass over.
-func lost(sqnr []float64, accuracy *driver.Accuracies) bool {
-	return slices.ContainsFunc(sqnr, func(v float64) bool { return v < driver.LowSQNR }) ||
-		accuracy != nil && accuracy.Float != nil && accuracy.Quantized < *accuracy.Float-lostAccuracy
+func lost(sqnr []float64, right driver.Right) bool {
+	if slices.ContainsFunc(sqnr, func(v float64) bool { return v < driver.LowSQNR }) {
+		return true
+	}
+	if s := right.Score; s != nil && s.Float != nil {
+		less := *s.Float - s.Quantized
+		if right.Least {
+			less = -less
+		}
+		return *s.Float != 0 && less > lostAccuracy*math.Abs(*s.Float)
+	}
+	a := right.Accuracy
+	return a != nil && a.Float != nil && a.Quantized < *a.Float-lostAccuracy
 }
 
 // outputRatios are the ratios of the outputs that are no numbers of classes.
@@ -120,15 +135,16 @@ func outputRatios(r *quantize.Report) (out []float64) {
 }
 
 // remediesOf prints remedies for what a check has found to lose much.
-func (a *App) remediesOf(ctx context.Context, v *verifyFlags, c *driver.Check, q *driver.Quantized, p *progress) error {
+func (a *App) remediesOf(ctx context.Context, v *verifyFlags, c *driver.Check, on judged, q *driver.Quantized,
+	p *progress) error {
 	var ratios []float64
 	for _, o := range c.OutputSQNR {
 		ratios = append(ratios, o.SQNR)
 	}
-	if !lost(ratios, c.Accuracy) {
+	if !lost(ratios, c.Right) {
 		return nil
 	}
-	_, err := a.remedies(ctx, v.lowered, q, judged{v.inputs, v.labels}, p)
+	_, err := a.remedies(ctx, v.lowered, q, on, p)
 	return err
 }
 

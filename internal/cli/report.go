@@ -24,6 +24,7 @@ import (
 func (a *App) report() *cobra.Command {
 	var v verifyFlags
 	var out, title, routed string
+	var top int
 	c := &cobra.Command{Use: "report MODEL -o report.html", Short: "measure a design and write one page about it",
 		Long: "Does what verify and area do, and writes one self-contained HTML page: speed, cells, accuracy, formats,\n" +
 			"ranges, errors and cycles of each layer, and what was compared. The page names what could not be measured\n" +
@@ -37,19 +38,30 @@ func (a *App) report() *cobra.Command {
 	c.Flags().StringVar(&title, "title", "", "headline; default: the name of the graph")
 	c.Flags().StringVar(&routed, "routed", "",
 		"folder of the design, routed by lathe route: the page then shows rates at its clock")
+	c.Flags().IntVar(&top, "top", 0, "print the N costliest layers, with all that the page says of them")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
+		if top < 0 {
+			return usagef("--top %d: a number of layers is 0 or more", top)
+		}
 		if err := writable(out, diag.FileWrite); err != nil {
 			return err
 		}
-		return a.reportModel(c, &v, args[0], out, title, routed)
+		return a.reportModel(c, &v, args[0], reported{out, title, routed, top})
 	}
 	return a.withJSON(c)
 }
 
-func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, routed string) error {
+// reported says what becomes of a report: the file of the page, its title, a routed folder, and how many layers of the
+// page are printed too.
+type reported struct {
+	out, title, routed string
+	top                int
+}
+
+func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model string, r reported) error {
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -61,8 +73,8 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, r
 		return err
 	}
 	var clock *route.Report
-	if routed != "" {
-		if clock, err = job.HW.Routed(routed); err != nil {
+	if r.routed != "" {
+		if clock, err = job.HW.Routed(r.routed); err != nil {
 			return err
 		}
 	}
@@ -70,8 +82,8 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, r
 	if err != nil {
 		return err
 	}
-	m.Routed = clock
-	m.Precision, m.Widths, err = v.source.Precision(c.Context(), job.HW.Float, job.Labels, p.Report)
+	m.Routed, m.Metric = clock, job.Metric
+	m.Precision, m.Widths, err = v.source.Precision(c.Context(), job.HW.Float, job.Labels, job.Metric, p.Report)
 	p.finish()
 	if err != nil {
 		return err
@@ -80,33 +92,46 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title, r
 	if err != nil {
 		return err
 	}
-	facts.Title = title
+	facts.Title = r.title
 	page, err := report.HTML(facts)
 	if err != nil {
 		return diag.New(diag.UnitFault, model, "cannot print the report: %v", err)
 	}
-	if err := writeFile(out, page); err != nil {
+	if err := writeFile(r.out, page); err != nil {
 		return err
 	}
 	if err := a.printMeasured(job.HW, m, facts); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "wrote %s\n", out)
+	if r.top > 0 {
+		fmt.Fprintln(a.Out)
+		if err := a.table(facts.Costliest(r.top)); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.Out, "wrote %s\n", r.out)
 	for _, line := range m.Missing {
 		fmt.Fprintf(a.Err, "note: not measured: %s\n", line)
 	}
 	if err := a.writeJSON(facts); err != nil {
 		return err
 	}
-	if m.Check != nil && m.Check.Missed != "" {
-		fmt.Fprintf(a.Err, "rate missed: %s\n", m.Check.Missed)
-		return errNo
+	return a.passed(m.Check)
+}
+
+// passed says what a check has found to be wrong; nil is no check.
+func (a *App) passed(c *driver.Check) error {
+	switch {
+	case c == nil:
+		return nil
+	case c.Missed != "":
+		fmt.Fprintf(a.Err, "rate missed: %s\n", c.Missed)
+	case c.Mismatches > 0:
+		fmt.Fprintf(a.Err, "%d mismatches: lathe verify names them\n", c.Mismatches)
+	default:
+		return nil
 	}
-	if m.Check != nil && m.Check.Mismatches > 0 {
-		fmt.Fprintf(a.Err, "%d mismatches: lathe verify names them\n", m.Check.Mismatches)
-		return errNo
-	}
-	return nil
+	return errNo
 }
 
 // printMeasured says on the terminal what matters most of the page.
@@ -135,6 +160,9 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 		var has []string
 		if p.Accuracy != nil {
 			has = append(has, fmt.Sprintf("accuracy %.4f", *p.Accuracy))
+		}
+		if p.Score != nil {
+			has = append(has, fmt.Sprintf("%s %.4g", r.Metric, *p.Score))
 		}
 		if p.SQNR != nil {
 			has = append(has, fmt.Sprintf("%.1f dB", *p.SQNR))

@@ -51,7 +51,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().StringVar(&r.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
-	r.metric.addName(c)
+	r.metric.add(c)
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
 	c.Flags().StringSliceVar(&r.archs, "arch", library.ArchNames(), "GPU architectures of a recording")
@@ -104,10 +104,7 @@ func (r *runFlags) check(inputs string, archs bool) error {
 	if err := checkArchs(r.archs); err != nil {
 		return err
 	}
-	if err := needsSamples(r.labels, inputs, "--inputs"); err != nil {
-		return err
-	}
-	return r.metric.check(r.labels)
+	return r.metric.check(r.labels, inputs, "--inputs")
 }
 
 // runFacts are what --json says of a run; Device is "emulated (sm_80)" or the GPU of the engine cuda.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/emit/plot"
 	"lathe/emit/report"
 	"lathe/internal/choose"
 	"lathe/internal/driver"
@@ -22,6 +23,8 @@ type studyFlags struct {
 	csv, svg, html string
 	parts          []string
 	metric         metricFlags
+	x, y           string
+	view           plot.View
 }
 
 // add declares them; formats is the default of --formats, choices are those of a plan that the command has, or all.
@@ -39,6 +42,8 @@ func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 	c.Flags().IntVar(&f.data.Most, "samples", 0, "run only the first N samples; 0: all")
 	c.Flags().StringVar(&f.csv, "csv", "", "write the table into this file")
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the plot into this file")
+	c.Flags().StringVar(&f.x, "x", "", xUsage)
+	c.Flags().StringVar(&f.y, "y", "", yUsage)
 	c.Flags().StringVar(&f.html, "html", "", "write a page with plots into this file")
 }
 
@@ -50,7 +55,10 @@ func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Par
 	if parts, err = readParts(f.parts); err != nil {
 		return nil, parts, err
 	}
-	if err := f.metric.check(f.data.Labels); err != nil {
+	if f.view, err = readView(f.x, f.y); err != nil {
+		return nil, parts, err
+	}
+	if err := f.metric.check(f.data.Labels, f.data.Inputs, "--inputs"); err != nil {
 		return nil, parts, err
 	}
 	formats, err = plan.ParseFormats(f.formats)
@@ -108,8 +116,8 @@ func runStudy[R any](a *App, c *cobra.Command, f *studyFlags, model string,
 
 // measured is the outcome of a study.
 type measured interface {
-	Plots() [][]byte
-	Page(version string, facts []string) *report.Measurements
+	Plots(plot.View) [][]byte
+	Page(version string, facts []string, view plot.View) *report.Measurements
 }
 
 // printFacts says what figures were measured on.
@@ -125,7 +133,7 @@ func (a *App) writeStudy(f *studyFlags, s *choose.Study, r measured, table [][]s
 	for _, file := range []struct {
 		path string
 		data []byte
-	}{{f.csv, choose.CSV(table)}, {f.svg, r.Plots()[0]}} {
+	}{{f.csv, choose.CSV(table)}, {f.svg, r.Plots(f.view)[0]}} {
 		if file.path == "" {
 			continue
 		}
@@ -134,7 +142,7 @@ func (a *App) writeStudy(f *studyFlags, s *choose.Study, r measured, table [][]s
 		}
 		fmt.Fprintf(a.Out, "wrote %s\n", file.path)
 	}
-	if err := a.writePage(f.html, r.Page(Version, s.Facts())); err != nil {
+	if err := a.writePage(f.html, r.Page(Version, s.Facts(), f.view)); err != nil {
 		return err
 	}
 	return a.writeJSON(r)

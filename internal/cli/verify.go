@@ -27,6 +27,7 @@ import (
 type verifyFlags struct {
 	sourceFlags
 	inputs, labels, out string
+	metric              metricFlags
 	wave                string
 	samples, stalls     int
 	runs, prefill       int
@@ -70,6 +71,7 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f.IntVar(&v.prefill, "prefill", 0, "with --decode: tokens of the first sequence that come at once, the others one by "+
 		"one; default: a fifth")
 	f.StringVar(&v.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
+	v.metric.add(c)
 	f.IntVar(&v.second, "second", 2, "samples that also run in Icarus, by default only if that is quick; 0: none")
 	f.IntVar(&v.gates, "gates", 0, "samples that also run through the netlist that Yosys makes of the design")
 }
@@ -97,7 +99,7 @@ func (v *verifyFlags) check() error {
 				strings.Join(v.engines, ","))
 		}
 	}
-	return needsSamples(v.labels, v.inputs, "--inputs")
+	return v.metric.check(v.labels, v.inputs, "--inputs")
 }
 
 // cuda computes a quantized graph by its kernels, on a GPU or emulated.
@@ -158,7 +160,8 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := a.writeJSON(check); err != nil {
 		return err
 	}
-	if err := a.remediesOf(c.Context(), v, check, job.HW.Quantized, &p); err != nil {
+	on := judged{v.inputs, v.labels, job.Metric}
+	if err := a.remediesOf(c.Context(), v, check, on, job.HW.Quantized, &p); err != nil {
 		return err
 	}
 	if check.Missed != "" {
@@ -212,7 +215,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	for i := range v.runs {
 		job.Seeds = append(job.Seeds, v.seed+uint64(i))
 	}
-	if err := v.load(job, c.Flags().Changed("samples")); err != nil {
+	if err := a.load(v, job, c.Flags().Changed("samples")); err != nil {
 		return nil, nil, err
 	}
 	seconds := map[string]float64{"import": p.took["import"], "quantize": p.took["quantize"]}
@@ -234,7 +237,7 @@ func (v *verifyFlags) checkPrefill(c *cobra.Command, hw *driver.Hardware) error 
 }
 
 // load reads samples, makes random ones, or both.
-func (v *verifyFlags) load(job *driver.Job, random bool) error {
+func (a *App) load(v *verifyFlags, job *driver.Job, random bool) error {
 	if v.inputs != "" {
 		file, err := npz.Read(v.inputs)
 		if err != nil {
@@ -253,8 +256,16 @@ func (v *verifyFlags) load(job *driver.Job, random bool) error {
 			}
 		}
 	}
-	if v.labels != "" {
-		var err error
+	var err error
+	if job.Metric, err = v.metric.of(a, v.labels); err != nil {
+		return err
+	}
+	if job.Metric != nil {
+		if err := job.Metric.Labelled(len(job.Samples), v.labels); err != nil {
+			return err
+		}
+		job.Metric.Samples = len(job.Samples)
+	} else if v.labels != "" {
 		if job.Labels, err = driver.Labels(v.labels); err != nil {
 			return err
 		}
@@ -341,8 +352,8 @@ func (a *App) printCheck(c *driver.Check) error {
 		text := fmt.Sprintf("%s, %s, %d mismatches", counted(o.Samples, "sample"), counted(o.Outputs, "output"), o.Mismatches)
 		rows = append(rows, []string{names[o.Engine], text})
 	}
-	if c.Accuracy != nil {
-		rows = append(rows, []string{"accuracy", accuracyText(c.Accuracy)})
+	if name, text := rightText(&c.Right); name != "" {
+		rows = append(rows, []string{name, text})
 	}
 	if c.SQNR != nil {
 		text := decibels(*c.SQNR)

@@ -18,13 +18,12 @@ import (
 
 // quality compares with the float graph, where there is one and real inputs, and both with the labels.
 func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error {
-	if j.Labels != nil {
-		right, err := Accuracy(j.HW.Scheduled, outputs[:min(len(j.Labels), len(outputs))], j.Labels)
-		if err != nil {
-			return err
-		}
-		c.Accuracy = &Accuracies{Quantized: right}
+	judge := judge{j.Labels, j.Metric}
+	quantized, err := judge.score(j.HW.Scheduled, outputs)
+	if err != nil {
+		return err
 	}
+	c.Right = judge.right(quantized, nil)
 	if j.HW.Float == nil || j.Floats == nil {
 		return nil
 	}
@@ -57,12 +56,46 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 		}
 	}
 	c.saturated(j)
-	if j.Labels == nil {
-		return nil
-	}
-	right, err := Accuracy(j.HW.Float, floats, j.Labels)
-	c.Accuracy.Float = &right
+	float, err := judge.score(j.HW.Float, floats)
+	c.Right = judge.right(quantized, float)
 	return err
+}
+
+// judge scores what graphs give for the first samples of a file: by class numbers, or by a metric in their place.
+type judge struct {
+	labels [][]int64
+	metric *Metric
+}
+
+// score is the figure of a graph; nil where there is nothing to judge by.
+func (j judge) score(g *ir.Graph, outputs []ref.Sample) (*float64, error) {
+	switch {
+	case j.metric != nil:
+		if n := j.metric.Samples; n > 0 {
+			outputs = outputs[:min(n, len(outputs))]
+		}
+		known := Known{Metric: j.metric}
+		for i := range outputs {
+			known.Use = append(known.Use, i)
+		}
+		return known.Score(g, outputs)
+	case j.labels != nil:
+		right, err := Accuracy(g, outputs[:min(len(j.labels), len(outputs))], j.labels)
+		return &right, err
+	}
+	return nil, nil
+}
+
+// right puts the figures where they belong.
+func (j judge) right(quantized, float *float64) (r Right) {
+	if quantized == nil {
+		return r
+	}
+	both := &Accuracies{Float: float, Quantized: *quantized}
+	if j.metric == nil {
+		return Right{Accuracy: both}
+	}
+	return Right{Metric: j.metric.Name, Least: j.metric.Least, Score: both}
 }
 
 // told are the warnings of quantization.
@@ -169,37 +202,47 @@ func largest(v []float64) int {
 	return best
 }
 
-// Accuracies are those of the model before and after quantization, on the samples and labels of two files.
-func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Accuracies, error) {
+// Right is how right the model is before and after quantization, on the samples and labels of two files; nothing
+// without labels and metric. A metric has read the labels.
+func (q *Quantized) Right(ctx context.Context, samples, labels string, metric *Metric) (r Right, err error) {
+	judge := judge{metric: metric}
+	if labels == "" && metric == nil {
+		return r, nil
+	}
 	file, err := npz.Read(samples)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	classes, err := Labels(labels)
-	if err != nil {
-		return nil, err
+	if metric == nil {
+		if judge.labels, err = Labels(labels); err != nil {
+			return r, err
+		}
 	}
-	of := func(g *ir.Graph) (float64, error) {
+	of := func(g *ir.Graph) (*float64, error) {
 		x, _, err := Samples(g, file)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if err := CheckLabels(labels, classes, len(x), g); err != nil {
-			return 0, err
+		if err := metric.Labelled(len(x), labels); err != nil {
+			return nil, err
+		}
+		if metric == nil {
+			if err := CheckLabels(labels, judge.labels, len(x), g); err != nil {
+				return nil, err
+			}
 		}
 		y, err := Evaluate(ctx, g, x)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		return Accuracy(g, y, classes)
+		return judge.score(g, y)
 	}
-	r := &Accuracies{}
-	if r.Quantized, err = of(q.Graph); err != nil || q.Float == nil {
-		return r, err
+	quantized, err := of(q.Graph)
+	if err != nil || q.Float == nil {
+		return judge.right(quantized, nil), err
 	}
-	right, err := of(q.Float)
-	r.Float = &right
-	return r, err
+	float, err := of(q.Float)
+	return judge.right(quantized, float), err
 }
 
 // SQNRLimit bounds what SQNR returns, since JSON has no infinity: +SQNRLimit is no error at all, -SQNRLimit error

@@ -29,7 +29,9 @@ type Measured struct {
 	Area  *area.Report
 	// Precision is what Source.Precision has measured, on the samples of Widths.
 	Precision []report.Precision
-	Widths    string
+	// Metric takes the place of the accuracy; nil: none.
+	Metric *Metric
+	Widths string
 	// Routed is what place and route has measured of this design; nil: nothing.
 	Routed *route.Report
 	// Missing says why something was not measured, a line each.
@@ -73,6 +75,9 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 	h.costs(r)
 	if err := h.timeline(ctx, r); err != nil {
 		return nil, err
+	}
+	if m.Metric != nil {
+		r.Metric, r.Least = m.Metric.Name, m.Metric.Least
 	}
 	if m.Check != nil {
 		m.Check.report(r)
@@ -284,6 +289,9 @@ func (c *Check) report(r *report.Report) {
 	}
 	if c.Accuracy != nil {
 		r.Quality.Float, r.Quality.Quantized = c.Accuracy.Float, &c.Accuracy.Quantized
+	}
+	if c.Score != nil {
+		r.Quality.Score = &report.Score{Float: c.Score.Float, Quantized: c.Score.Quantized}
 	}
 	r.Warnings = append(r.Warnings, c.Warnings...)
 	p := &report.Proof{Samples: c.Samples, Outputs: c.Outputs, Mismatches: c.Mismatches, StallPercent: c.Stalls.Percent,

@@ -178,11 +178,12 @@ const trialWork = 1 << 30
 
 // Precision measures what a float model keeps at several widths of data and weights, the rest of the plan being as it
 // is: on the samples of Arrays, or else of Calibrate, and with the labels of Arrays, unless they are nil, also its
-// accuracy. on says in words which samples those are, and the accuracy of the float model on them. There is no point
+// accuracy, or with their metric, unless it is nil, the score of that. on says in words which samples those are, and
+// the accuracy or the score of the float model on them. There is no point
 // for a width that the plan does not allow, and none at all for a model that brings its own formats, without samples,
 // or where it is too large.
-func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p Progress) (points []report.Precision,
-	on string, err error) {
+func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, metric *Metric,
+	p Progress) (points []report.Precision, on string, err error) {
 	path := cmp.Or(s.Arrays, s.Calibrate)
 	if g == nil || path == "" || slices.ContainsFunc(g.Nodes, own.Quantizes) {
 		return nil, "", nil
@@ -215,7 +216,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 	if err != nil {
 		return nil, "", err
 	}
-	s.Errors = quantize.Unmeasured
+	known.Metric, s.Errors = metric, quantize.Unmeasured
 	for i, bits := range trialWidths {
 		p.report("widths", i, len(trialWidths))
 		s.Settings.Bits = &bits
@@ -231,7 +232,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 		if err != nil {
 			return nil, "", err
 		}
-		point.SQNR, point.Accuracy = kept.SQNR, kept.Accuracy
+		point.SQNR, point.Accuracy, point.Score = kept.SQNR, kept.Accuracy, kept.Score
 		points = append(points, point)
 	}
 	on, err = known.described(len(floats), filepath.Base(path))
@@ -243,6 +244,9 @@ func (k *Known) described(all int, file string) (string, error) {
 	on := fmt.Sprintf("%d samples of %s", len(k.Use), file)
 	if len(k.Use) < all {
 		on = fmt.Sprintf("the first %d of %d samples of %s", len(k.Use), all, file)
+	}
+	if score, err := k.Score(k.Float, k.Want); score != nil || err != nil {
+		return fmt.Sprintf("%s, on which %s of the float model is %s", on, k.Metric.Name, diag.Number(*score, 4)), err
 	}
 	if k.Labels == nil {
 		return on, nil
@@ -315,9 +319,12 @@ func (k *Known) Score(g *ir.Graph, outputs []ref.Sample) (*float64, error) {
 	}
 	score, err := k.Metric.Of(arrays, k.Use)
 	if err == nil && (math.IsNaN(score) || math.IsInf(score, 0)) {
-		err = diag.New(diag.Labels, g.Name, "%s of the outputs is %v, which no search can compare", k.Metric.Name, score)
+		err = diag.New(diag.Labels, g.Name, "%s of the outputs is %v, which is no finite number", k.Metric.Name, score)
 	}
-	return &score, err
+	if err != nil {
+		return nil, err
+	}
+	return &score, nil
 }
 
 // Pick are the elements of a list at some places.

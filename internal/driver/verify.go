@@ -47,12 +47,12 @@ type Check struct {
 	Quiet int `json:"quiet_samples"`
 	// Latency is first beat in to first beat out, II the distance of samples, both without stalls; Cycles is the length
 	// of the stalled runs.
-	Latency  int         `json:"latency_cycles"`
-	II       float64     `json:"ii_cycles"`
-	Cycles   int         `json:"cycles"`
-	Stalls   Stalls      `json:"stalls"`
-	Fifos    []Fifo      `json:"fifos,omitempty"`
-	Accuracy *Accuracies `json:"accuracy,omitempty"`
+	Latency int     `json:"latency_cycles"`
+	II      float64 `json:"ii_cycles"`
+	Cycles  int     `json:"cycles"`
+	Stalls  Stalls  `json:"stalls"`
+	Fifos   []Fifo  `json:"fifos,omitempty"`
+	Right
 	// SQNR is that of all outputs together, OutputSQNR of each, where they are no numbers of classes.
 	SQNR       *float64           `json:"sqnr_db,omitempty"`
 	OutputSQNR []OutputSQNR       `json:"output_sqnr,omitempty"`
@@ -89,6 +89,15 @@ type Stalls struct {
 	Blocked int `json:"blocked_cycles"`
 }
 
+// Right is how right the outputs of the model are: the accuracy or, in its place, what a metric says.
+type Right struct {
+	Accuracy *Accuracies `json:"accuracy,omitempty"`
+	// Metric names what Score is of; Least says that less of it is better.
+	Metric string      `json:"metric,omitempty"`
+	Least  bool        `json:"less_is_better,omitempty"`
+	Score  *Accuracies `json:"score,omitempty"`
+}
+
 // Accuracies compare the model before and after quantization. A model that was saved quantized has no float form.
 type Accuracies struct {
 	Float     *float64 `json:"float,omitempty"`
@@ -100,6 +109,7 @@ type Job struct {
 	HW      *Hardware
 	Samples []ref.Sample
 	Labels  [][]int64 // of the first samples; nil: none
+	Metric  *Metric   // of the first samples, in place of the accuracy; nil: none
 	// Floats are the first samples as the float graph takes them; random codes have no such form.
 	Floats   []ref.Sample
 	Stalls   int      // percent of cycles in which each port holds still

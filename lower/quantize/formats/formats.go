@@ -17,7 +17,13 @@ import (
 
 // Slot is one decided format: slot is data_in, weight, bias, data_out, gate or cell; or, as slot factor, what a real
 // ratio of scales became, with the answer whether that ever matters.
-type Slot struct{ Node, Op, Slot, Format, From string }
+type Slot struct {
+	Node   string `json:"node"`
+	Op     string `json:"op"`
+	Slot   string `json:"slot"`
+	Format string `json:"format"`
+	From   string `json:"from"` // the rule, or calibration
+}
 
 // Decisions are what the choice of formats decided, beside the graph.
 type Decisions struct {

@@ -75,8 +75,8 @@ def sweep(model, inputs, labels=None, metric=None, **flags):
 def auto(model, inputs, labels=None, metric=None, output=None, **flags):
     """Searches for each layer the cheapest format that is good enough.
 
-    metric is "accuracy", "top5", "iou", "perplexity", "rmse", or a function of outputs, as run returns them, and of
-    the labels of the same samples; more of what it returns is better. keep=0.9 is what a plan has to keep of it;
+    metric is "accuracy", "top5", "iou", "f1", "perplexity", "rmse", or a function of outputs, as run returns them, and
+    of the labels of the same samples; more of what it returns is better. keep=0.9 is what a plan has to keep of it;
     without, half a percent may be lost.
 
     flags are those of lathe auto: accuracy=-0.5, sqnr=30, part="xc7a35t", formats="fixed(3..8)", separate=True,
