@@ -20,7 +20,7 @@ type Entry struct {
 func Catalogue() []Entry {
 	return slices.Concat(commandLine, models, quantImports, programs, textImports, folders, graphs, realScales, blocks,
 		plans, foldings, formats, hardware, tools, engines, files, kernels, graphKernels, comparisons, interpreter,
-		devices, products, training)
+		devices, products, training, searches)
 }
 
 var commandLine = []Entry{

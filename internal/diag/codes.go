@@ -298,4 +298,13 @@ const (
 	NothingToPrune   Code = "L1011"
 	TokenizerFile    Code = "L1012"
 	TrainMemory      Code = "L1013"
+
+	SpaceText    Code = "L1101"
+	SpaceSize    Code = "L1102"
+	StudyStorage Code = "L1103"
+	UnknownStudy Code = "L1104"
+	TrialClosed  Code = "L1105"
+	StudyExists  Code = "L1106"
+	StudyOther   Code = "L1107"
+	TrialValues  Code = "L1108"
 )

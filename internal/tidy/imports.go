@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"emit"},
 	{"sim", "golden/pjrt", "internal/doctor"},
 	{"golden", "internal/evidence", "train/model"},
-	{"train"},
+	{"train", "search"},
 	{"internal/driver"},
 	{"internal/choose", "internal/training"},
 	{"internal/cli"},
@@ -50,7 +50,7 @@ var layers = [][]string{
 var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hosttest", "frontend/torch/pt2test",
 	"golden/pjrt/pjrttest",
 	"internal/clitest", "internal/difftest", "internal/difftest/programs", "internal/difftest/rows",
-	"internal/errortest", "internal/tools",
+	"internal/errortest", "internal/tools", "search/searchtest",
 	"lower/lowertest", "rtl/formaltest", "rtl/rtltest", "sim/gpu/emulated", "sim/gpu/gputest"}
 
 // apart are lists of folders that do not know each other, whatever stands between them in layers.

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"lathe/internal/diag"
+)
+
+// Keys of attributes of a study.
+const (
+	// NamesKey has the names of the objectives, where Optuna's dashboard looks for them; it is of the system.
+	NamesKey = "study:metric_names"
+	// SpaceKey has the parameters, see Space; SamplerKey, PrunerKey and SeedKey have what draws them; they are the user's.
+	SpaceKey, SamplerKey, PrunerKey, SeedKey = "lathe:space", "lathe:sampler", "lathe:pruner", "lathe:seed"
+	// fixedKey is where a trial that waits has parameters that somebody wants tried; it is of the system.
+	fixedKey = "fixed_params"
+)
+
+// Study is one worker's view of a study.
+type Study struct {
+	Info    *StudyInfo
+	Storage Storage
+	Space   Space
+	Sampler Sampler
+	Pruner  Pruner // nil: trials go on to their end
+	// Seed is that of the study: trial n draws from a seed that is made of it and n, so that studies which go on after a
+	// break, and several workers, draw as one does.
+	Seed uint64
+	// Now is the time that trials carry; nil: none.
+	Now func() time.Time
+
+	history *History
+	open    []int // numbers of trials that were not finished
+}
+
+// History is what is known of the study, up to now.
+func (s *Study) History(ctx context.Context) (*History, error) {
+	if s.history == nil {
+		s.history = NewHistory(s.Info.Name, s.Info.Directions)
+		for k, v := range s.Info.System {
+			s.history.System[k] = v
+		}
+	}
+	from := s.history.Len()
+	trials, err := s.Storage.Trials(ctx, s.Info.ID, from, s.open)
+	if err != nil {
+		return nil, err
+	}
+	s.open = s.open[:0]
+	for _, t := range trials {
+		s.history.Put(t)
+		if !t.State.Finished() {
+			s.open = append(s.open, t.Number)
+		}
+	}
+	return s.history, nil
+}
+
+// Mix is a number of 32 bits made of the seed of a study and the number of a trial (SplitMix64, Steele et al. 2014).
+func Mix(seed uint64, number int) uint32 {
+	z := seed + (uint64(number)+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return uint32((z ^ z>>31) >> 32)
+}
+
+func (s *Study) now() time.Time {
+	if s.Now == nil {
+		return time.Time{}
+	}
+	return s.Now().UTC()
+}
+
+// Ask begins a trial: one that waits, or a new one. It has all parameters of the space. Error L1108 where one that waits
+// has a value that its parameter does not have.
+func (s *Study) Ask(ctx context.Context) (*Trial, error) {
+	h, err := s.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, number := range slices.Clone(s.open) {
+		if h.State(number) != Waiting {
+			continue
+		}
+		t, err := s.claim(ctx, h, number)
+		if diag.CodeOf(err) == diag.TrialClosed { // another worker was faster
+			continue
+		}
+		return t, err
+	}
+	var d Draft
+	t, err := s.Storage.CreateTrial(ctx, s.Info.ID, func(t *Trial) error {
+		t.Start = s.now()
+		d.Number = t.Number
+		params, err := s.draw(h, &d, t.Params, nil)
+		t.Params = params
+		for _, a := range d.Trial {
+			t.Set(a)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, s.keep(ctx, t, d.Study)
+}
+
+// keep tells the history of a trial, and the storage what the sampler wants kept of the study.
+func (s *Study) keep(ctx context.Context, t *Trial, attrs []Attr) error {
+	s.history.Put(t)
+	if !slices.Contains(s.open, t.Number) {
+		s.open = append(s.open, t.Number)
+	}
+	for _, a := range attrs {
+		s.history.System[a.Key] = a.Value
+	}
+	if len(attrs) == 0 {
+		return nil
+	}
+	return s.Storage.SetStudy(ctx, s.Info.ID, attrs...)
+}
+
+// claim takes a trial that waits.
+func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, error) {
+	list, err := s.Storage.Trials(ctx, s.Info.ID, h.Len(), []int{number})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	t := list[0].Clone()
+	if t.Number != number || t.State != Waiting {
+		return nil, diag.New(diag.TrialClosed, "", "trial %d does not wait", number)
+	}
+	fixed := map[string]json.RawMessage{}
+	if raw, ok := t.System[fixedKey]; ok && json.Unmarshal(raw, &fixed) != nil {
+		return nil, diag.New(diag.TrialValues, "", "trial %d: %s is no table of parameters", number, fixedKey)
+	}
+	d := Draft{Number: number}
+	params, err := s.draw(h, &d, t.Params, fixed)
+	if err != nil {
+		return nil, err
+	}
+	running := Running
+	change := Change{State: &running, Params: params, Attrs: d.Trial, At: s.now()}
+	if err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, change); err != nil {
+		return nil, err
+	}
+	if err := t.Apply(change); err != nil {
+		return nil, err
+	}
+	return t, s.keep(ctx, t, d.Study)
+}
+
+// draw makes all parameters of a trial: those that it has, those that somebody wants, the only value, what the sampler
+// draws together, and what it draws alone, in this order.
+func (s *Study) draw(h *History, d *Draft, have []Param, fixed map[string]json.RawMessage) ([]Param, error) {
+	s.Sampler.Reseed(Mix(s.Seed, d.Number))
+	var relative Values
+	if len(have) == 0 && len(fixed) < len(s.Space) {
+		relative = s.Sampler.Relative(h, d)
+	}
+	var params []Param
+	err := s.Space.Walk(func(p *Parameter) (float64, error) {
+		value, err := s.value(h, d, p, have, fixed, relative)
+		params = append(params, Param{p.Name, p.Dist, value})
+		return value, err
+	})
+	return params, err
+}
+
+func (s *Study) value(h *History, d *Draft, p *Parameter, have []Param, fixed map[string]json.RawMessage,
+	relative Values) (float64, error) {
+	if i := slices.IndexFunc(have, func(q Param) bool { return q.Name == p.Name }); i >= 0 {
+		return have[i].Value, nil
+	}
+	if raw, ok := fixed[p.Name]; ok {
+		v, ok := p.Dist.Value(string(raw))
+		if !ok {
+			return 0, diag.New(diag.TrialValues, "", "trial %d: %s cannot be %s", d.Number, p.Name, raw).
+				WithHint("it has %s", p.Dist.Range())
+		}
+		return v, nil
+	}
+	if p.Dist.Single() {
+		return p.Dist.Low, nil
+	}
+	if v, ok := relative[p.Name]; ok && p.Dist.Contains(v) {
+		return v, nil
+	}
+	return s.Sampler.Independent(h, d, p.Name, p.Dist), nil
+}
+
+// Enqueue adds a trial that waits for a worker, with some values as JSON; source says in its attributes who wants it.
+func (s *Study) Enqueue(ctx context.Context, values map[string]json.RawMessage, source string) (*Trial, error) {
+	return s.Storage.CreateTrial(ctx, s.Info.ID, func(t *Trial) error {
+		t.State = Waiting
+		t.Set(Attr{System: true, Key: fixedKey, Value: Encode(values)})
+		t.Set(Attr{Key: "source", Value: Encode(source)})
+		return nil
+	})
+}
+
+// Report keeps a value on the way of a trial, and says whether the trial is to end now. It needs a study of one
+// objective.
+func (s *Study) Report(ctx context.Context, t *Trial, step int, value float64) (end bool, err error) {
+	change := Change{Steps: []Step{{step, value}}}
+	if err := t.Apply(change); err != nil {
+		return false, err
+	}
+	h, err := s.History(ctx)
+	if err != nil {
+		return false, err
+	}
+	h.Put(t)
+	if s.Pruner != nil {
+		end, change.Attrs = s.Pruner.Prune(h, t.Number)
+	}
+	for _, a := range change.Attrs {
+		t.Set(a)
+	}
+	return end, s.Storage.UpdateTrial(ctx, s.Info.ID, t.Number, change)
+}
+
+// Tell ends a trial: Complete with a value for each objective, Pruned or Fail without. Error L1108 for values that are
+// not numbers, or not as many as there are objectives.
+func (s *Study) Tell(ctx context.Context, number int, state State, values []float64, attrs ...Attr) error {
+	if state == Complete && len(values) != len(s.Info.Directions) {
+		return diag.New(diag.TrialValues, "", "trial %d: %s, but the study has %s", number,
+			diag.Amount(len(values), "value"), diag.Amount(len(s.Info.Directions), "objective"))
+	}
+	for i, v := range values {
+		if v != v {
+			return diag.New(diag.TrialValues, "", "trial %d: value %d is not a number", number, i)
+		}
+	}
+	return s.Storage.UpdateTrial(ctx, s.Info.ID, number, Change{State: &state, Values: values, Attrs: attrs,
+		At: s.now()})
+}
+
+// Best are the numbers of the trials that nothing beats, of complete ones that break no limit: the best trial, the first
+// of equals, or of several objectives the front.
+func (s *Study) Best(ctx context.Context) ([]int, error) {
+	h, err := s.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for n := range h.Len() {
+		if h.State(n) != Complete || h.Infeasible(n) {
+			continue
+		}
+		if len(h.Directions) == 1 {
+			if len(out) == 0 || h.Better(h.Values(n)[0], h.Values(out[0])[0]) {
+				out = []int{n}
+			}
+			continue
+		}
+		loss := h.Losses(n)
+		if slices.ContainsFunc(out, func(m int) bool { return dominates(h.Losses(m), loss) }) {
+			continue
+		}
+		out = slices.DeleteFunc(out, func(m int) bool { return dominates(loss, h.Losses(m)) })
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// dominates says that a is nowhere worse than b and somewhere better; less is better.
+func dominates(a, b []float64) bool {
+	better := false
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+		better = better || a[i] < b[i]
+	}
+	return better
+}
