@@ -21,8 +21,8 @@ const (
 	Categorical
 )
 
-// Distribution is the range of a parameter. It does not change after it is made. Values of a parameter are numbers: of a
-// Categorical the place of the choice, from 0.
+// Distribution is the range of a parameter. It does not change after it is made. Values of a parameter are numbers: of
+// a Categorical the place of the choice, from 0.
 type Distribution struct {
 	Kind      Kind
 	Low, High float64 // both included; of Float and Int

@@ -39,9 +39,9 @@ type Change struct {
 	At time.Time
 }
 
-// Storage keeps studies. Each write is whole: others see all of it or nothing, also when the writer is killed. It may be
-// used by several goroutines, and by several processes where it is a file or a server. Errors: L1103 for what cannot be
-// read or written, L1104 for a study or a trial that is not there, L1105 for a change of a trial that is finished or
+// Storage keeps studies. Each write is whole: others see all of it or nothing, also when the writer is killed. It may
+// be used by several goroutines, and by several processes where it is a file or a server. Errors: L1103 for what cannot
+// be read or written, L1104 for a study or a trial that is not there, L1105 for a change of a trial that is finished or
 // that somebody else has claimed, L1106 for a second study of one name.
 type Storage interface {
 	// CreateStudy makes a study. Its name is unique.

@@ -76,8 +76,8 @@ func (s *Study) now() time.Time {
 	return s.Now().UTC()
 }
 
-// Ask begins a trial: one that waits, or a new one. It has all parameters of the space. Error L1108 where one that waits
-// has a value that its parameter does not have.
+// Ask begins a trial: one that waits, or a new one. It has all parameters of the space. Error L1108 where one that
+// waits has a value that its parameter does not have.
 func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 	h, err := s.History(ctx)
 	if err != nil {
@@ -241,8 +241,8 @@ func (s *Study) Tell(ctx context.Context, number int, state State, values []floa
 		At: s.now()})
 }
 
-// Best are the numbers of the trials that nothing beats, of complete ones that break no limit: the best trial, the first
-// of equals, or of several objectives the front.
+// Best are the numbers of the trials that nothing beats, of complete ones that break no limit: the best trial, the
+// first of equals, or of several objectives the front.
 func (s *Study) Best(ctx context.Context) ([]int, error) {
 	h, err := s.History(ctx)
 	if err != nil {

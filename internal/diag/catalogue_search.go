@@ -12,7 +12,7 @@ var widths = space("format = [\"fixed(4..6)\"]")
 
 // The errors of searches.
 var searches = []Entry{
-	{SpaceText, "The text of a search space is wrong: a key, a layer, a format, an objective or a limit that is not there.",
+	{SpaceText, "The text of a search space is wrong: a key, layer, format, objective or limit that is not there.",
 		"$ lathe search run model.onnx --space s.toml --data x.npz" + space("name = \"fc9\"\nformat = [\"fixed(4..6)\"]")},
 	{SpaceSize, "The search space has one configuration, or more than the sampler can list.",
 		"$ lathe search run model.onnx --space s.toml --data x.npz" + space("format = [\"fixed(4)\"]")},
@@ -23,8 +23,8 @@ var searches = []Entry{
 			"$ lathe search status --storage run.log --study b" + widths},
 	{TrialClosed, "The trial is finished already, or another worker has taken it.",
 		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
-			"$ lathe search ask --storage run.log\n$ lathe search tell 0 --storage run.log --fail\n" +
-			"$ lathe search tell 0 --storage run.log --fail" + widths},
+			"$ lathe search ask --storage run.log\n$ lathe search tell --trial 0 --storage run.log --fail\n" +
+			"$ lathe search tell --trial 0 --storage run.log --fail" + widths},
 	{StudyExists, "The storage has a study of that name already.",
 		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
 			"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log" + widths},
@@ -34,5 +34,5 @@ var searches = []Entry{
 			"\n-- t.toml --\n[study]\nobjectives = [\"sqnr max\", \"lut min\"]\n[[quantize]]\nformat = [\"fixed(4..8)\"]"},
 	{TrialValues, "The values of a trial do not fit its study.",
 		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
-			"$ lathe search ask --storage run.log\n$ lathe search tell 0 --storage run.log --values 1" + widths},
+			"$ lathe search ask --storage run.log\n$ lathe search tell --trial 0 --storage run.log --values 1" + widths},
 }

@@ -47,6 +47,7 @@ var ranges = []struct{ prefix, title string }{
 	{"L08", "Reference engines and PJRT"},
 	{"L09", "Files, and from L0930 on CUDA"},
 	{"L10", "Training"},
+	{"L11", "Searches"},
 }
 
 // Errors is the page of error codes, in order, by range. A code of an unknown range is put under the last heading

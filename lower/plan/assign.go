@@ -12,9 +12,9 @@ import (
 	"lathe/ir/format"
 )
 
-// Assignment gives one node formats: its weights, and its result or, of an input, its values. What is "" stays as the
-// plan has it.
-type Assignment struct{ Node, Weight, Data string }
+// Assignment gives one node formats: its weights, its result or, of an input, its values, what it reads, and its bias.
+// What is "" stays as the plan has it.
+type Assignment struct{ Node, Weight, Data, DataIn, Bias string }
 
 // Assigned is p with a rule for each assignment in front of its own; from says in reports who asks for them. A format
 // that cannot be read is an error of format.Parse. p does not change.
@@ -26,7 +26,7 @@ func (p *Plan) Assigned(from string, list []Assignment) (*Plan, error) {
 		for _, s := range []struct {
 			text string
 			slot **Choice
-		}{{a.Weight, &r.Weight}, {a.Data, &r.DataOut}} {
+		}{{a.Weight, &r.Weight}, {a.Data, &r.DataOut}, {a.DataIn, &r.DataIn}, {a.Bias, &r.Bias}} {
 			if s.text == "" {
 				continue
 			}

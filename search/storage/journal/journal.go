@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal keeps studies in a file of lines, in the format of Optuna's JournalStorage: Optuna's programs may read
-// and write the same file at the same time. A line that a killed writer has left unfinished is cut off by the next one.
+// Package journal keeps studies in a file of lines, in the format of Optuna's JournalStorage: Optuna's programs may
+// read and write the same file at the same time. A line that a killed writer has left unfinished is cut off by the next
+// one.
 package journal
 
 import (

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long a lock may be held by one that does nothing: then its owner is dead. longest is between two looks.
+// patience is how long a lock may be held by one that does nothing: then its owner is dead. longest is between two
+// looks.
 const patience, longest = 30 * time.Second, 100 * time.Millisecond
 
 // lock keeps other writers out, Optuna's too: a link beside the file that one alone can make.

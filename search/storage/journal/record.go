@@ -197,16 +197,14 @@ func (w *writer) line(o op, pieces ...string) {
 	w.out.WriteString("}\n")
 }
 
-// attrs adds a record for those of the user and one for those of the system, where there are any.
+// attrs adds a record for each, as Optuna demands.
 func (w *writer) attrs(user, system op, key, id string, list []search.Attr) {
-	for _, k := range []struct {
-		op     op
-		name   string
-		system bool
-	}{{user, "user_attr", false}, {system, "system_attr", true}} {
-		if object := attrsJSON(list, k.system); object != "{}" {
-			w.line(k.op, key, id, k.name, object)
+	for _, a := range list {
+		o, name := user, "user_attr"
+		if a.System {
+			o, name = system, "system_attr"
 		}
+		w.line(o, key, id, name, attrsJSON([]search.Attr{a}, a.System))
 	}
 }
 

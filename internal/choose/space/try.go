@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package space
+
+import (
+	"context"
+	"math"
+
+	"lathe/internal/choose"
+	"lathe/search"
+)
+
+// Outcome is what became of a trial of a study.
+type Outcome struct {
+	State  search.State
+	Values []float64
+	// Attrs are what the study keeps of it: figures of the user, limits of the system.
+	Attrs []search.Attr
+	// Text is the plan, "" where it was refused.
+	Text string
+	// Refused is why there is no more to say of it.
+	Refused string
+}
+
+// Keys of attributes of a trial: why it failed, and where its plan stands.
+const failureKey = "lathe:failure"
+
+// Try measures a configuration. The hardware is predicted first: one that breaks a limit ends there, Pruned. A plan
+// that is refused is a trial that failed.
+func (s *Space) Try(ctx context.Context, t *choose.Study, params []search.Param) (*Outcome, error) {
+	p, err := s.Plan(t, params)
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.Try(ctx, p, func(p *choose.Point) bool { return !broken(s.violations(t, p, true)) })
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{State: search.Pruned, Text: r.Text, Refused: r.Refused}
+	if r.Refused != "" {
+		o.State = search.Fail
+		o.Attrs = []search.Attr{{Key: failureKey, Value: search.Encode(r.Refused)}}
+		return o, nil
+	}
+	for _, f := range figures {
+		if v, ok := f.of(t, &r.Point); ok && f.name != "ii" {
+			o.Attrs = append(o.Attrs, search.Attr{Key: f.name, Value: search.Encode(v)})
+		}
+	}
+	if len(s.limits) > 0 {
+		o.Attrs = append(o.Attrs, search.ConstraintAttr(s.violations(t, &r.Point, !r.Measured)))
+	}
+	if !r.Measured {
+		o.Refused = "it breaks a limit"
+		return o, nil
+	}
+	o.State = search.Complete
+	for i := range s.Objectives {
+		v, ok := s.Objectives[i].of(t, &r.Point)
+		if !ok || math.IsNaN(v) {
+			o.State, o.Values, o.Refused = search.Fail, nil, "it has no "+s.Objectives[i].name
+			o.Attrs = append(o.Attrs, search.Attr{Key: failureKey, Value: search.Encode(o.Refused)})
+			return o, nil
+		}
+		o.Values = append(o.Values, v)
+	}
+	return o, nil
+}
+
+// violations are those of the limits, or of the limits of hardware alone.
+func (s *Space) violations(t *choose.Study, p *choose.Point, hardware bool) []float64 {
+	out := []float64{}
+	for _, l := range s.limits {
+		if v, ok := l.violation(t, p); ok && (l.hardware || !hardware) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func broken(violations []float64) bool {
+	for _, v := range violations {
+		if v > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package choose
+
+import (
+	"context"
+
+	"lathe/lower"
+	"lathe/lower/plan"
+	"lathe/lower/schedule"
+)
+
+// Trial is what became of a plan that was tried.
+type Trial struct {
+	Point
+	// Measured says that outputs were computed, and not the hardware alone.
+	Measured bool
+	// Text is the plan, with all formats that calibration chose.
+	Text string
+}
+
+// Try quantizes the model under a plan, predicts its hardware, and, unless that is all that admit wants of it, runs the
+// reference on the samples. A plan whose formats are refused, or have no hardware, is a trial that says so, and no
+// error.
+func (t *Study) Try(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
+	refusal := func(err error) (*Trial, error) {
+		point, _, err := refused(ctx, err)
+		if err != nil {
+			return nil, err
+		}
+		return &Trial{Point: *point}, nil
+	}
+	q, err := t.subject.Quantize(ctx, p)
+	if err != nil {
+		return refusal(err)
+	}
+	var s *schedule.Report
+	if s, err = q.Schedule(ctx); err != nil {
+		return refusal(err)
+	}
+	r := &Trial{Point: Point{Size: sizeOf(q), Cost: costOf(s)}, Text: lower.PlanText(p, t.On.Model, q.Graph, q.Report, s)}
+	if !admit(&r.Point) {
+		return r, nil
+	}
+	kept, err := t.subject.Known.Kept(ctx, q.Graph)
+	if err != nil {
+		return nil, err
+	}
+	r.SQNR, r.Accuracy, r.Score, r.metric = kept.SQNR, kept.Accuracy, kept.Score, t.metric
+	r.Measured = true
+	return r, nil
+}
+
+// Share is the largest share that a point takes of what the part has of LUTs, flip-flops, DSPs and block RAMs.
+func (t *Study) Share(p *Point) float64 {
+	if p.Cost == nil {
+		return 0
+	}
+	return t.largest(p.Cost).part
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/choose"
+	"lathe/internal/choose/space"
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/search"
+	"lathe/search/sampler"
+)
+
+// searchFlags are what a search takes beside a model.
+type searchFlags struct {
+	sourceFlags
+	keptFlags
+	samples          driver.Data // those that are measured on
+	data, labels     string
+	eval, evalLabels string
+	space, sampler   string
+	trials           int
+	seed             uint64
+	metric           metricFlags
+	plans            string
+}
+
+func (f *searchFlags) add(c *cobra.Command) {
+	f.sourceFlags.add(c, true)
+	for _, hidden := range []string{"calibrate", "calibrate-labels"} {
+		c.Flags().Lookup(hidden).Hidden = true
+	}
+	f.choices.add(c, sizing...)
+	f.keptFlags.add(c)
+	c.Flags().Lookup("study").Usage = "name of the study; without it: that of the space, or the model's"
+	c.Flags().StringVar(&f.space, "space", "", "what may be chosen: a search space (TOML, docs/search.md)")
+	c.Flags().StringVar(&f.data, "data", "", "samples (.npz) that calibrate, and are measured on without --eval")
+	c.Flags().StringVar(&f.labels, "labels", "", "class numbers of the samples of --data (.npy), for accuracy")
+	c.Flags().StringVar(&f.eval, "eval", "", "other samples (.npz) to measure on")
+	c.Flags().StringVar(&f.evalLabels, "eval-labels", "", "class numbers of the samples of --eval (.npy)")
+	c.Flags().IntVar(&f.samples.Most, "samples", 0, "measure on the first N samples; 0: all")
+	c.Flags().StringVar(&f.sampler, "sampler", "", "what proposes: "+strings.Join(sampler.Names(), ", "))
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of what is drawn")
+	f.metric.add(c)
+}
+
+// check refuses wrong flags before the work.
+func (f *searchFlags) check(c *cobra.Command) error {
+	if err := required(c, "space", "data"); err != nil {
+		return err
+	}
+	for _, flag := range []string{"calibrate", "calibrate-labels"} {
+		if c.Flags().Changed(flag) {
+			return usagef("--%s: the samples of --data calibrate", flag)
+		}
+	}
+	f.samples.Inputs, f.samples.Labels = cmp.Or(f.eval, f.data), f.labels
+	if f.eval != "" {
+		f.samples.Labels = f.evalLabels
+	}
+	switch {
+	case f.evalLabels != "" && f.eval == "":
+		return usagef("--eval-labels needs --eval")
+	case f.eval != "" && f.labels != "" && f.evalLabels == "":
+		return usagef("--labels are those of --data: accuracy on --eval needs --eval-labels")
+	case f.samples.Most < 0:
+		return usagef("--samples %d: 0 for all, or how many", f.samples.Most)
+	}
+	if err := f.known(); err != nil {
+		return err
+	}
+	if f.sampler != "" {
+		if err := oneOf("--sampler", f.sampler, sampler.Names()...); err != nil {
+			return err
+		}
+	}
+	return f.metric.check(f.samples.Labels)
+}
+
+// begun is a study with the model that it is about.
+type begun struct {
+	*search.Study
+	model *choose.Study
+	space *space.Space
+}
+
+// begin reads model, samples and space, and finds or makes the study; fresh demands a new one.
+func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model string, fresh bool) (*begun, error) {
+	p := progress{app: a}
+	defer p.finish()
+	f.source.Calibrate = f.data
+	if f.eval != "" {
+		f.source.Labels = f.labels
+	}
+	flags := studyFlags{sourceFlags: f.sourceFlags, data: f.samples, metric: f.metric}
+	text, err := os.ReadFile(f.space)
+	if err != nil {
+		return nil, diag.New(diag.SpaceText, f.space, "cannot be read: %v", reason(err))
+	}
+	measured, err := a.study(ctx, &flags, model, &p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := space.Read(f.space, text, measured)
+	if err != nil {
+		return nil, err
+	}
+	b := &begun{model: measured, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now}}
+	name := cmp.Or(f.sampler, s.Study.Sampler, "random")
+	if !c.Flags().Changed("seed") {
+		f.seed = s.Study.Seed
+	}
+	b.Seed = f.seed
+	if b.Sampler, err = sampler.New(name, search.Mix(f.seed, -1), b.Space); err != nil {
+		return nil, diag.At(err, diag.SpaceSize, f.space)
+	} else if b.Sampler == nil {
+		return nil, oneOf("--sampler", name, sampler.Names()...)
+	}
+	f.study = cmp.Or(f.study, s.Study.Name, strings.TrimSuffix(filepath.Base(model), filepath.Ext(model)))
+	return b, b.join(ctx, f, fresh)
+}
+
+// join finds the study in its storage, or makes it.
+func (b *begun) join(ctx context.Context, f *searchFlags, fresh bool) error {
+	storage, err := f.open(true)
+	if err != nil {
+		return err
+	}
+	b.Storage = storage
+	all, err := storage.Studies(ctx)
+	if err != nil {
+		return err
+	}
+	for _, info := range all {
+		if info.Name == f.study && !fresh {
+			b.Info = info
+			return b.fits(f)
+		}
+	}
+	id, err := storage.CreateStudy(ctx, f.study, b.space.Directions())
+	if err != nil {
+		return diag.At(err, diag.StudyStorage, f.storage)
+	}
+	err = storage.SetStudy(ctx, id, search.Attr{System: true, Key: search.NamesKey, Value: search.Encode(b.space.Names())},
+		search.Attr{Key: search.SpaceKey, Value: search.Encode(b.Space)},
+		search.Attr{Key: search.SamplerKey, Value: search.Encode(b.Sampler.Name())},
+		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)})
+	if err != nil {
+		return err
+	}
+	b.Info, err = search.Find(ctx, storage, f.storage, f.study)
+	return err
+}
+
+// fits refuses a study that was made for something else: its trials would not compare.
+func (b *begun) fits(f *searchFlags) error {
+	var had search.Space
+	var names []string
+	other := func(what string) error {
+		return diag.New(diag.StudyOther, f.storage, "study %q was made for another space: %s", f.study, what).
+			WithHint("--study with a new name begins another study")
+	}
+	if raw := b.Info.User[search.SpaceKey]; decodeJSON(raw, &had) != nil {
+		return other("it does not say for which")
+	}
+	if what := had.Differs(b.Space); what != "" {
+		return other(what)
+	}
+	if raw := b.Info.System[search.NamesKey]; decodeJSON(raw, &names) != nil {
+		return other("its objectives have no names")
+	}
+	if want := strings.Join(b.space.Names(), ", "); strings.Join(names, ", ") != want {
+		return other(fmt.Sprintf("its objectives were %s and are %s", strings.Join(names, ", "), want))
+	}
+	for i, d := range b.space.Directions() {
+		if d != b.Info.Directions[i] {
+			return other(fmt.Sprintf("%s was to %s", names[i], strings.ToLower(b.Info.Directions[i].String())))
+		}
+	}
+	return nil
+}
+
+// printSpace says how large the space is, and what in it has but one value.
+func (a *App) printSpace(b *begun) {
+	var single []string
+	for _, p := range b.Space {
+		if p.Dist.Single() {
+			single = append(single, p.Name)
+		}
+	}
+	size := b.Space.Size()
+	text := fmt.Sprintf("10^%.1f", size)
+	if size < 6 {
+		text = fmt.Sprintf("%.0f", math.Round(math.Pow(10, size)))
+	}
+	fmt.Fprintf(a.Out, "space: %s, %s configurations\n", diag.Amount(len(b.Space), "parameter"), text)
+	if len(single) > 0 {
+		fmt.Fprintf(a.Out, "of one value: %s\n", diag.Several(single))
+	}
+}
+
+func (a *App) searchCreate() *cobra.Command {
+	var f searchFlags
+	c := a.verb("create MODEL --space S.toml --data X.npz", "make a study, for workers and lathe search ask",
+		func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			b, err := a.begin(c.Context(), &f, c, args[0], true)
+			if err != nil {
+				return err
+			}
+			a.printSpace(b)
+			fmt.Fprintf(a.Out, "study %s in %s\n", b.Info.Name, f.storage)
+			return a.writeJSON(map[string]any{"study": b.Info.Name, "storage": f.storage, "parameters": b.Space,
+				"log10_size": b.Space.Size()})
+		}, "MODEL")
+	f.add(c)
+	c.Example = "  lathe search create model.onnx --space s.toml --data x.npz --storage run.log"
+	return c
+}
+
+func (a *App) searchRun() *cobra.Command {
+	var f searchFlags
+	c := a.verb("run MODEL --space S.toml --data X.npz", "search: propose, quantize, predict the hardware, measure",
+		func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			if c.Flags().Changed("trials") && f.trials < 1 {
+				return usagef("--trials %d: at least 1", f.trials)
+			}
+			return a.runSearch(c, &f, args[0])
+		}, "MODEL")
+	f.add(c)
+	c.Flags().IntVar(&f.trials, "trials", 0, "end when so many trials are finished; default: those of the space, or 100")
+	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials")
+	c.Long = "Runs trials of a study until so many are finished. Each one is a configuration of the space: formats for\n" +
+		"the layers, quantized with the samples of --data, its hardware predicted, its outputs computed by the integers\n" +
+		"that the hardware computes. A trial whose hardware breaks a limit ends before it is measured. The same command\n" +
+		"goes on with a study that was interrupted."
+	c.Example = "  lathe search run model.onnx --space s.toml --data x.npz --labels y.npy --trials 100 -o plans"
+	return c
+}
+
+func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
+	b, err := a.begin(c.Context(), f, c, model, false)
+	if err != nil {
+		return err
+	}
+	a.printSpace(b)
+	texts := map[int]string{}
+	if err := a.runTrials(c.Context(), b, cmp.Or(f.trials, b.space.Study.Trials, 100), texts); err != nil {
+		return err
+	}
+	a.printFacts(b.model)
+	fmt.Fprintln(a.Out)
+	best, err := b.Best(c.Context())
+	if err != nil {
+		return err
+	}
+	if f.plans != "" {
+		if err := b.writePlans(c.Context(), f.plans, best, texts); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "wrote %s to %s\n", diag.Amount(len(best), "plan"), f.plans)
+	}
+	return a.printTrials(c.Context(), b.Study, best)
+}
+
+// runTrials asks, tries and tells until so many trials are finished.
+func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int]string) error {
+	p := progress{app: a}
+	defer p.finish()
+	h, err := b.History(ctx)
+	if err != nil {
+		return err
+	}
+	if n := h.Count(search.Complete, search.Pruned, search.Fail); n > 0 {
+		fmt.Fprintf(a.Out, "study %s goes on: %s\n", b.Info.Name, h)
+	}
+	for {
+		if h, err = b.History(ctx); err != nil {
+			return err
+		}
+		done := h.Count(search.Complete, search.Pruned, search.Fail)
+		p.Report("trials", done, trials)
+		if done >= trials {
+			return nil
+		}
+		t, err := b.Ask(ctx)
+		if err != nil {
+			return err
+		}
+		o, err := b.space.Try(ctx, b.model, t.Params)
+		if err != nil { // the trial does not stay behind as one that runs
+			end := context.WithoutCancel(ctx)
+			_ = b.Tell(end, t.Number, search.Fail, nil, search.Attr{Key: "lathe:failure", Value: search.Encode("interrupted")})
+			return err
+		}
+		if err := b.Tell(ctx, t.Number, o.State, o.Values, o.Attrs...); err != nil {
+			return err
+		}
+		texts[t.Number] = o.Text
+	}
+}
+
+// writePlans writes the plans of trials; those of an earlier run are made again.
+func (b *begun) writePlans(ctx context.Context, dir string, numbers []int, texts map[int]string) error {
+	plans := map[string]string{}
+	for _, n := range numbers {
+		if texts[n] == "" {
+			trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
+			if err != nil {
+				return err
+			}
+			o, err := b.space.Try(ctx, b.model, trials[0].Params)
+			if err != nil {
+				return err
+			}
+			texts[n] = o.Text
+		}
+		plans[fmt.Sprintf("trial-%d.toml", n)] = texts[n]
+	}
+	return writePlans(dir, plans)
+}
