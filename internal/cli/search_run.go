@@ -85,7 +85,7 @@ func (f *searchFlags) check(c *cobra.Command) error {
 			return err
 		}
 	}
-	return f.metric.check(f.samples.Labels)
+	return f.metric.check(f.samples.Labels, f.samples.Inputs, "--data")
 }
 
 // begun is a study with the model that it is about.

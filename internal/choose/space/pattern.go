@@ -38,9 +38,9 @@ func readPattern(text string) (*pattern, error) {
 	at := 0
 	for _, m := range spans.FindAllStringSubmatchIndex(p.text, -1) {
 		s := span{step: 1}
-		s.from, s.to = whole(p.text[m[2]:m[3]]), whole(p.text[m[4]:m[5]])
+		s.from, s.to = atoi(p.text[m[2]:m[3]]), atoi(p.text[m[4]:m[5]])
 		if m[6] >= 0 {
-			s.step = whole(p.text[m[6]:m[7]])
+			s.step = atoi(p.text[m[6]:m[7]])
 		}
 		if s.from > s.to || s.step < 1 {
 			return nil, fmt.Errorf("%s holds no number", p.text[m[0]:m[1]])
@@ -66,7 +66,7 @@ func readPattern(text string) (*pattern, error) {
 	return p, nil
 }
 
-func whole(text string) int {
+func atoi(text string) int {
 	n, _ := strconv.Atoi(text) // spans matches digits
 	return n
 }

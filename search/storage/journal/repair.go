@@ -37,22 +37,22 @@ func Repair(ctx context.Context, path string) (notes []string, err error) {
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
-		whole, found := bytes.CutSuffix(line, []byte("\n"))
+		kept, found := bytes.CutSuffix(line, []byte("\n"))
 		if !found {
 			notes = append(notes, fmt.Sprintf("line %d: dropped, it was not written to its end", n))
 			continue
 		}
-		if _, err := parse(whole); err == nil {
+		if _, err := parse(kept); err == nil {
 			out.Write(line)
 			continue
 		}
-		kept := tail(whole)
-		if kept == nil {
+		rest := tail(kept)
+		if rest == nil {
 			return nil, s.failed("cannot be repaired", fmt.Errorf("line %d holds no record", n))
 		}
 		notes = append(notes, fmt.Sprintf("line %d: dropped %d characters of a record that was not written to its end", n,
-			len(whole)-len(kept)))
-		out.Write(append(kept, '\n'))
+			len(kept)-len(rest)))
+		out.Write(append(rest, '\n'))
 	}
 	if len(notes) == 0 {
 		return nil, nil
