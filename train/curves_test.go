@@ -13,41 +13,82 @@ import (
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
+	"lathe/ir"
 	"lathe/ir/hlo"
+	"lathe/ir/op/sum"
 	"lathe/lower/plan"
 	"lathe/train"
 	"lathe/train/model"
 )
 
-// TestCurves compares twenty steps with those of JAX (testdata/losses.py): the losses of float models, step by step,
-// within 1e-5 of a loss, or of a floor.
-func TestCurves(t *testing.T) {
+// curves are what JAX has made of training (testdata/losses.py), by name.
+func curves(t *testing.T) map[string][]float64 {
+	t.Helper()
 	text, err := os.ReadFile("testdata/losses.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var curves map[string][]float64
-	if err := json.Unmarshal(text, &curves); err != nil {
+	var out map[string][]float64
+	if err := json.Unmarshal(text, &out); err != nil {
 		t.Fatal(err)
 	}
-	for example, want := range curves {
-		t.Run(example, func(t *testing.T) {
-			data, floor := example, 1e-2
-			if example == "digits-vit" { // trained on the digits of another example; its sums are longer
-				data, floor = "digits-cnn", 1e-1
-			}
-			got := curve(t, filepath.Join("..", "examples", example), filepath.Join("..", "examples", data), len(want))
-			for s, w := range want {
-				if off := math.Abs(got[s]-w) / max(math.Abs(w), floor); !(off <= 1e-5) {
+	return out
+}
+
+// TestCurves compares twenty steps with those of JAX: the losses of float models, step by step, within 1e-5 of a loss,
+// or of a floor.
+func TestCurves(t *testing.T) {
+	want := curves(t)
+	for _, c := range []struct {
+		name, example, data, norms string
+		floor                      float64
+	}{
+		{"digits-mlp", "digits-mlp", "digits-mlp", "frozen", 1e-2},
+		{"digits-cnn", "digits-cnn", "digits-cnn", "frozen", 1e-2},
+		{"digits-vit", "digits-vit", "digits-cnn", "frozen", 1e-1}, // its sums are longer
+		{"batch norms", "digits-cnn", "digits-cnn", "train", 1e-1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, g := losses(t, filepath.Join("..", "examples", c.example), filepath.Join("..", "examples", c.data), c.norms)
+			for s, w := range want[c.name][:20] {
+				if off := math.Abs(got[s]-w) / max(math.Abs(w), c.floor); !(off <= 1e-5) {
 					t.Errorf("step %d: the loss is %.8g, that of JAX %.8g", s+1, got[s], w)
 				}
+			}
+			if c.norms == "train" {
+				compareStatistics(t, g, want["statistics"])
 			}
 		})
 	}
 }
 
-// curve are the losses of the first steps of an example on the training samples of a folder, one a call.
-func curve(t *testing.T, dir, data string, steps int) []float64 {
+// compareStatistics compares those of the batch normalizations of the graph that ships, after an epoch.
+func compareStatistics(t *testing.T, g *ir.Graph, want []float64) {
+	t.Helper()
+	for _, n := range g.Nodes {
+		if n.Op != sum.BatchNorm {
+			continue
+		}
+		for _, a := range n.Args[3:] {
+			v, err := a.Value()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range v.Floats {
+				if w := want[i]; math.Abs(float64(x)-w) > 1e-4*max(math.Abs(w), 1) {
+					t.Errorf("%s[%d] is %g, that of JAX %g", a.Name, i, x, w)
+				}
+			}
+			want = want[len(v.Floats):]
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("%d statistics are missing", len(want))
+	}
+}
+
+// losses are those of the steps of an epoch of an example on the training samples of a folder; g is what ships then.
+func losses(t *testing.T, dir, data, norms string) (out []float64, g *ir.Graph) {
 	t.Helper()
 	g, err := driver.Source{Model: filepath.Join(dir, "model.onnx")}.Import()
 	if err != nil {
@@ -78,15 +119,18 @@ func curve(t *testing.T, dir, data string, steps int) []float64 {
 	set := &train.Set{Name: "train.npz", N: n, Labels: hlo.FromInt64s(hlo.I32, []int{n}, classes),
 		Inputs: []hlo.Array{hlo.FromFloat32s(append([]int{n}, g.In[0].Type.Shape...), x.Float32s())}}
 	p := plan.Default().Train
+	if p.BatchNorm = norms; norms == "train" {
+		p.Freeze = []string{"conv1.bias", "conv2.bias"} // their gradients are rounding alone
+	}
 	p.Epochs, p.Warmup, p.Clip, p.Schedule = 1, 0, 0, "constant"
-	var losses []float64
-	o := &train.Options{Train: p, Watch: func(p train.Progress) { losses = append(losses, p.Losses...) }}
+	o := &train.Options{Train: p, Watch: func(p train.Progress) { out = append(out, p.Losses...) }}
 	trainer, err := train.New(m, set, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trainer.Run(t.Context(), train.OnPJRT(pjrttest.Engine(t))); err != nil {
+	r, err := trainer.Run(t.Context(), train.OnPJRT(pjrttest.Engine(t)))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return losses[:steps]
+	return out, r.Graph
 }

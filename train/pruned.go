@@ -16,7 +16,7 @@ func (t *Trainer) Pruned() (*ir.Graph, error) {
 		masks = append(masks, slices.Clone(t.all[i].mask))
 	}
 	t.mask(t.starts(), t.share(t.total))
-	g, err := t.model.Ship(t.values(t.starts()))
+	g, err := t.model.Ship(t.values(t.starts()), nil)
 	for i := range t.all {
 		t.all[i].mask = masks[i]
 	}

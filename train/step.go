@@ -3,6 +3,7 @@
 package train
 
 import (
+	"lathe/internal/diag"
 	"lathe/ir/hlo"
 	"lathe/lower/plan"
 	"lathe/train/grad"
@@ -22,10 +23,25 @@ type stepper struct {
 // The arguments of the program: the state, masks, numbers of the steps, samples of the steps, inputs, labels, teacher.
 // Its results: the state, losses and norms of the steps, norms of the gradients of the last one by leaf.
 //
-// The state is the leaves, their moments, and how many steps in a row have had no finite loss.
+// The state is the leaves, their moments, statistics of batch normalizations where they follow batches, and how many
+// steps in a row have had no finite loss.
 
 // states is the number of arrays of the state.
-func (s *stepper) states() int { return len(s.all)*(1+moments(s.plan)) + 1 }
+func (s *stepper) states() int { return s.moving() + len(s.buffers()) + 1 }
+
+// moving is the number of leaves and moments.
+func (s *stepper) moving() int { return len(s.all) * (1 + moments(s.plan)) }
+
+// followed is what a step moves the statistics of the model by towards those of the batch.
+const followed = 0.1
+
+// buffers are the statistics that follow those of batches.
+func (s *stepper) buffers() []model.Param {
+	if s.plan.BatchNorm != "train" {
+		return nil
+	}
+	return s.model.Buffers
+}
 
 // initial is the state in the beginning.
 func (s *stepper) initial() []hlo.Array {
@@ -37,6 +53,9 @@ func (s *stepper) initial() []hlo.Array {
 		for range moments(s.plan) {
 			out = append(out, hlo.FromFloat32s(l.Shape, make([]float32, len(l.Start))))
 		}
+	}
+	for _, p := range s.buffers() {
+		out = append(out, hlo.FromFloat32s(p.Shape, p.Start))
 	}
 	return append(out, hlo.FromInt64s(hlo.I32, nil, []int64{0}))
 }
@@ -107,7 +126,9 @@ func (s *stepper) arguments(b *hlo.Builder, steps, batches int) (*arguments, err
 	}
 	a.base = s.base(b)
 	var err error
-	a.forward, err = s.model.Prepare(b, s.fidelity)
+	if a.forward, err = s.model.Prepare(b, s.fidelity); err == nil {
+		a.forward.Batch = len(s.buffers()) > 0
+	}
 	return a, err
 }
 
@@ -131,13 +152,17 @@ func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []
 	return g.print(b, out[0], b.TakeI(a.labels, samples)), bits, nil
 }
 
-// gradients prints the mean loss over the batches of a round, and its gradients with the price of bits.
+// gradients prints the mean loss over the batches of a round, its gradients with the price of bits, and behind them the
+// statistics of batch normalizations.
 func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value, trained []hlo.Value) (loss hlo.Value,
 	grads []hlo.Value, err error) {
 	of := func(batch hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
 		loss, bits, err := s.loss(b, a, batch, trained)
 		if err == nil {
 			grads, err = grad.Of(b, b.Add(loss, b.Mul(price, bits)), trained...)
+		}
+		if len(s.buffers()) > 0 {
+			grads = append(grads, a.forward.Stats...)
 		}
 		return loss, grads, err
 	}
@@ -148,6 +173,9 @@ func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value
 	sums := []hlo.Value{b.Float(hlo.F32, 0)}
 	for _, l := range s.all {
 		sums = append(sums, b.BroadcastInDim(sums[0], l.Shape, nil))
+	}
+	for _, p := range s.buffers() {
+		sums = append(sums, b.BroadcastInDim(sums[0], p.Shape, nil))
 	}
 	first := b.Mul(round, b.Int(hlo.I32, int64(n)))
 	sums = b.Times(n, sums, func(i hlo.Value, sums []hlo.Value) []hlo.Value {
@@ -174,7 +202,7 @@ func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value
 
 // step prints one step.
 func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.Value) ([]hlo.Value, error) {
-	trained, kept := now[:len(s.all)], now[len(s.all):s.states()-1]
+	trained, kept, follow := now[:len(s.all)], now[len(s.all):s.moving()], now[s.moving():s.states()-1]
 	bad, losses, lengths := now[s.states()-1], now[s.states()], now[s.states()+1]
 	numbers := b.Row(a.numbers, 0, round)
 	column := func(i int) hlo.Value { return b.Reshape(b.SliceAxis(numbers, 0, i, i+1)) }
@@ -182,6 +210,7 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 	if err != nil {
 		return nil, err
 	}
+	grads, stats := grads[:len(s.all)], grads[len(s.all):]
 	length, squares := s.clip(b, grads)
 	counts := b.Compare(hlo.NE, column(countColumn), b.Float(hlo.F32, 0))
 	sound := b.And(isFinite(b, loss), isFinite(b, length))
@@ -198,6 +227,10 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 		next, states = append(next, made[0]), append(states, made[1:]...)
 	}
 	next = append(next, states...)
+	for i, was := range follow {
+		moved := b.Add(was, b.Mul(b.Sub(stats[i], was), b.Float(hlo.F32, followed)))
+		next = append(next, b.Select(finite, moved, was))
+	}
 	worse := b.Select(sound, b.Int(hlo.I32, 0), b.Add(bad, b.Int(hlo.I32, 1)))
 	next = append(next, b.Select(counts, worse, bad))
 	return append(next, b.PutRow(losses, loss, 0, round), b.PutRow(lengths, length, 0, round),
@@ -241,4 +274,19 @@ func lossOf(t *plan.Train) Loss {
 		}
 	}
 	return CrossEntropy
+}
+
+// diverged names the step and the largest gradient.
+func (t *Trainer) diverged(norms []float64) error {
+	worst := 0
+	for i, v := range norms {
+		if !(v <= norms[worst]) {
+			worst = i
+		}
+	}
+	l := t.all[worst]
+	return diag.New(diag.TrainDiverges, t.set.Name, "the loss is not finite in %d steps in a row up to step %d; the "+
+		"largest gradient, %s, is that of %q in %s", patience, t.done, diag.Number(norms[worst], 3), l.Name, l.Node).
+		WithHint("train with a smaller rate, such as --lr %s, or with clip = 1.0 in [train]",
+			diag.Number(t.plan.LR/10, 3))
 }

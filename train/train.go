@@ -167,6 +167,10 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	if o.Train.Fidelity == "fast" {
 		t.fidelity = model.Fast
 	}
+	if t.plan.BatchNorm == "train" && t.plan.Init != "random" && len(m.Buffers) == 0 {
+		return nil, diag.New(diag.NothingToTrain, m.Graph().Name, "batch_norm = \"train\", and the model has no batch "+
+			"normalization").WithHint("export it in training mode, or without merging normalizations into layers")
+	}
 	t.epoch = max(set.N/o.Train.Samples(), 1)
 	t.total = t.epoch * o.Train.Epochs
 	t.steps = t.perCall()
@@ -336,31 +340,23 @@ func (t *Trainer) shipped(ctx context.Context) (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.ship(t.values(now))
+	return t.ship(ctx, t.values(now))
 }
 
 // ship is the graph with the values of parameters, without the channels that are gone.
-func (t *Trainer) ship(values [][]float32) (*ir.Graph, error) {
-	g, err := t.model.Ship(values)
+func (t *Trainer) ship(ctx context.Context, params [][]float32) (*ir.Graph, error) {
+	var buffers [][]float32
+	if len(t.buffers()) > 0 {
+		var err error
+		if buffers, err = values(ctx, t.state[t.moving():t.states()-1], nil); err != nil {
+			return nil, err
+		}
+	}
+	g, err := t.model.Ship(params, buffers)
 	if err == nil && t.channels != nil {
 		err = t.channels.Remove(g, t.gone())
 	}
 	return g, err
-}
-
-// diverged names the step and the largest gradient.
-func (t *Trainer) diverged(norms []float64) error {
-	worst := 0
-	for i, v := range norms {
-		if !(v <= norms[worst]) {
-			worst = i
-		}
-	}
-	l := t.all[worst]
-	return diag.New(diag.TrainDiverges, t.set.Name, "the loss is not finite in %d steps in a row up to step %d; the "+
-		"largest gradient, %s, is that of %q in %s", patience, t.done, diag.Number(norms[worst], 3), l.Name, l.Node).
-		WithHint("train with a smaller rate, such as --lr %s, or with clip = 1.0 in [train]",
-			diag.Number(t.plan.LR/10, 3))
 }
 
 func (t *Trainer) result(ctx context.Context) (*Result, error) {
@@ -369,7 +365,7 @@ func (t *Trainer) result(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	values := t.values(now)
-	g, err := t.ship(values)
+	g, err := t.ship(ctx, values)
 	if err != nil {
 		return nil, err
 	}

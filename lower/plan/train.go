@@ -25,6 +25,7 @@ type trainFile struct {
 	Smoothing   *float64 `toml:"smoothing"`
 	Seed        *int64   `toml:"seed"`
 	Fidelity    *string  `toml:"fidelity"`
+	BatchNorm   *string  `toml:"batch_norm"`
 	Freeze      []string `toml:"freeze"`
 }
 
@@ -69,6 +70,7 @@ var (
 	ScheduleWords  = []string{"cosine", "linear", "constant"}
 	TrainLosses    = []string{"cross_entropy", "mse", "bce"}
 	FidelityWords  = []string{"exact", "fast"}
+	BatchNormWords = []string{"frozen", "train"}
 	PruneWords     = []string{"l1", "l2", "taylor", "random"}
 	GrainWords     = []string{"element", "channel"}
 	ScopeWords     = []string{"global", "local"}
@@ -113,12 +115,25 @@ func (p *parser) train(f *trainFile, t *Train) {
 		p.fail("train.init", "init = \"random\" is for floats; method = %q trains in the formats of a trained model",
 			t.Method).WithHint("train with method = \"sft\" first, and then what that saves")
 	}
+	p.batchNorm(f, t)
 	if f.Momentum != nil && f.Optimizer == nil {
 		t.Optimizer = "sgd"
 	}
 	if t.Momentum > 0 && t.Optimizer != "sgd" {
 		p.fail("train.momentum", "momentum belongs to sgd; adamw has its own").
 			WithHint("leave momentum out, or set optimizer = \"sgd\"")
+	}
+}
+
+// batchNorm reads what batch normalizations do: with random parameters, statistics of the model say nothing.
+func (p *parser) batchNorm(f *trainFile, t *Train) {
+	t.BatchNorm = BatchNormWords[p.word("train.batch_norm", f.BatchNorm, BatchNormWords)]
+	if f.BatchNorm == nil && t.Init == "random" {
+		t.BatchNorm = "train"
+	}
+	if t.BatchNorm == "train" && t.Method != "sft" {
+		p.fail("train.batch_norm", "batch_norm = \"train\" is for floats; with method = %q normalizations are part of the "+
+			"layers in front of them", t.Method).WithHint("train with method = \"sft\" first, and then what that saves")
 	}
 }
 
@@ -220,6 +235,9 @@ type Train struct {
 	Seed      uint64
 	// Fidelity is exact or fast.
 	Fidelity string
+	// BatchNorm is what batch normalizations normalize by: frozen, the statistics of the model, or train, those of the
+	// batch, while the statistics of the model follow them.
+	BatchNorm string
 	// Freeze names parameters, or nodes that read them, that stay as they are; * stands for any text.
 	Freeze []string
 }

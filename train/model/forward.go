@@ -29,6 +29,9 @@ type Forward struct {
 	// Values are those of the nodes, by name, of samples that lead: floats, which are the values of codes in a quantized
 	// graph.
 	Values map[string]hlo.Value
+	// Batch has batch normalizations take the statistics of the batch, which Stats then holds, in the order of Buffers.
+	Batch bool
+	Stats []hlo.Value
 
 	b        *hlo.Builder
 	fidelity Fidelity
@@ -82,7 +85,7 @@ func (p *Forward) need(t ir.Type, grid format.Format) error {
 // Run prints the forward pass: the outputs of the graph, in its layout, for parameters and inputs, which are f32, or
 // i32 for whole numbers, behind an axis of samples.
 func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
-	p.Values = map[string]hlo.Value{}
+	p.Values, p.Stats = map[string]hlo.Value{}, make([]hlo.Value, len(p.Buffers))
 	own := map[*ir.Node]hlo.Value{} // by nodes of float
 	for i, n := range p.float.In {
 		v := in[i]
@@ -167,6 +170,9 @@ func (p *Forward) args(i int, params []hlo.Value, own map[*ir.Node]hlo.Value) ([
 func (p *Forward) node(i int, args []hlo.Value) (hlo.Value, error) {
 	n, q := p.float.Nodes[i], p.run.Nodes[i]
 	p.b.At(n.Name)
+	if _, norm := p.norms[n]; norm && p.Batch {
+		return p.batchNorm(n, args), p.b.Err()
+	}
 	rounds := !q.Type.IsFloat() && n.Type.IsFloat()
 	if !rounds {
 		return carrier.Print(p.b, n, args)

@@ -55,6 +55,8 @@ type slot struct {
 type Model struct {
 	// Params are the parameters, in the order in which nodes read them.
 	Params []Param
+	// Buffers are the statistics of batch normalizations in a float graph, mean and variance of each in turn.
+	Buffers []Param
 	// Approximate names nodes whose sums have no step in common that floats hold: their codes may differ from those of
 	// hardware by rounding.
 	Approximate []string
@@ -68,7 +70,9 @@ type Model struct {
 	float *ir.Graph // a copy of run in which all values are float32
 	// places are the arguments of float that stand for parameters.
 	places map[*ir.Node]place
-	sums   map[*ir.Node]sumType
+	// norms are the batch normalizations, by node of float, and the place of their mean in Buffers.
+	norms map[*ir.Node]int
+	sums  map[*ir.Node]sumType
 }
 
 // place is a parameter as a node of float reads it.
@@ -79,7 +83,8 @@ type place struct {
 }
 
 func begin(g *ir.Graph) *Model {
-	return &Model{graph: g, coded: map[string]slot{}, places: map[*ir.Node]place{}, sums: map[*ir.Node]sumType{}}
+	return &Model{graph: g, coded: map[string]slot{}, places: map[*ir.Node]place{}, norms: map[*ir.Node]int{},
+		sums: map[*ir.Node]sumType{}}
 }
 
 // Float is the model of a float graph.
@@ -88,7 +93,10 @@ func Float(g *ir.Graph) (*Model, error) {
 		return nil, diag.New(diag.WrongStage, g.Name, "the graph is %s already; training starts from a float graph", g.Stage)
 	}
 	m := begin(g)
-	return m, m.find(g, nil)
+	if err := m.find(g, nil); err != nil {
+		return nil, err
+	}
+	return m, m.findNorms()
 }
 
 // Quantized is the model of a quantized graph. lowered is the float graph that it was made of, from which parameters

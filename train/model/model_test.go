@@ -103,7 +103,7 @@ func TestExact(t *testing.T) {
 func compare(t *testing.T, example, toml string, approximate bool) {
 	m, q := quantized(t, example, toml)
 	values := shaken(m, 1)
-	shipped, err := m.Ship(values)
+	shipped, err := m.Ship(values, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

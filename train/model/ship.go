@@ -8,9 +8,9 @@ import (
 	"lathe/lower/quantize/formats"
 )
 
-// Ship is the graph with other values of the parameters, one slice each, in the order of Params; in a quantized graph
-// they are encoded in the formats that stand.
-func (m *Model) Ship(values [][]float32) (*ir.Graph, error) {
+// Ship is the graph with other values of the parameters, one slice each, in the order of Params, and of Buffers, nil
+// for those that stand. In a quantized graph parameters are encoded in the formats that stand.
+func (m *Model) Ship(values, buffers [][]float32) (*ir.Graph, error) {
 	g := m.graph.Clone()
 	for _, s := range m.slots {
 		n, old := g.Nodes[s.node], m.graph.Nodes[s.node].Args[s.arg]
@@ -28,5 +28,6 @@ func (m *Model) Ship(values [][]float32) (*ir.Graph, error) {
 		}
 		*n.Args[s.arg] = c // the copy in g, which all that share it read
 	}
+	m.shipBuffers(g, buffers)
 	return g, g.Check()
 }

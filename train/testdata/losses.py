@@ -54,7 +54,23 @@ def norm(w, name, x):
     return (x - along(w[name + ".running_mean"])) * along(scale) + along(w[name + ".bias"])
 
 
-def cnn(w, x):
+def norms_of_batches(kept):
+    """Batch normalization by the statistics of the batch, which it keeps, the variance as samples estimate it."""
+    def norm(w, name, x):
+        along = lambda v: v[None, :, None, None]
+        mean, var, n = x.mean((0, 2, 3)), x.var((0, 2, 3)), x.shape[0] * x.shape[2] * x.shape[3]
+        kept[name + ".running_mean"], kept[name + ".running_var"] = mean, var * (n / (n - 1))
+        scale = w[name + ".weight"] / jnp.sqrt(var + 1e-5)
+        return (x - along(mean)) * along(scale) + along(w[name + ".bias"])
+    return norm
+
+
+def cnn_of_batches(w, x):
+    kept = {}
+    return cnn(w, x, norms_of_batches(kept)), kept
+
+
+def cnn(w, x, norm=norm):
     x = jnp.maximum(norm(w, "bn1", conv(x, w["conv1.weight"], w["conv1.bias"])), 0)
     x = x.reshape(x.shape[0], x.shape[1], x.shape[2] // 2, 2, x.shape[3] // 2, 2).max((3, 5))
     x = jnp.maximum(norm(w, "bn2", conv(x, w["conv2.weight"], w["conv2.bias"])), 0)
@@ -87,37 +103,49 @@ def vit(w, x, heads=2):
     return layer_norm(w, "norm", x)[:, 0] @ w["head.weight"].T + w["head.bias"]
 
 
-def curve(model, path, data):
+def curve(model, path, data, steps=STEPS, statistics=None):
     w = weights(path + "/model.onnx")
     x = jnp.asarray(np.load(data + "/train.npz")["x"])
     y = np.load(data + "/train_labels.npy").astype(np.int32)
 
     def loss(w, x, y):
-        z = jax.nn.log_softmax(model(w, x))
-        return -jnp.mean(jnp.take_along_axis(z, y[:, None], 1))
+        out = model(w, x)
+        out, kept = out if isinstance(out, tuple) else (out, {})
+        z = jax.nn.log_softmax(out)
+        return -jnp.mean(jnp.take_along_axis(z, y[:, None], 1)), kept
 
     m = {k: jnp.zeros_like(v) for k, v in w.items()}
     v = dict(m)
     at, losses = order(1, 0, len(y)), []
-    step = jax.jit(jax.value_and_grad(loss))
-    for s in range(STEPS):
+    step = jax.jit(jax.value_and_grad(loss, has_aux=True))
+    for s in range(steps):
         rows = np.array(at[s * BATCH:(s + 1) * BATCH])
-        value, g = step(w, x[rows], y[rows])
+        (value, kept), g = step(w, x[rows], y[rows])
         losses.append(float(value))
         for k in w:
             if "running" in k:
+                if kept:
+                    w[k] = w[k] + 0.1 * (kept[k] - w[k])
                 continue
+            if statistics is not None and k in ("conv1.bias", "conv2.bias"):
+                continue  # its gradient is rounding alone
             m[k] = 0.9 * m[k] + 0.1 * g[k]
             v[k] = 0.999 * v[k] + 0.001 * g[k] ** 2
             mean, square = m[k] / (1 - 0.9 ** (s + 1)), v[k] / (1 - 0.999 ** (s + 1))
             decay = DECAY if w[k].ndim > 1 else 0
             w[k] = w[k] - RATE * (mean / (jnp.sqrt(square) + 1e-8) + decay * w[k])
+    if statistics is not None:
+        for k in "bn1.running_mean", "bn1.running_var", "bn2.running_mean", "bn2.running_var":
+            statistics += [float(v) for v in w[k]]
     return losses
 
 
 if __name__ == "__main__":
+    statistics = []
+    trained = curve(cnn_of_batches, "examples/digits-cnn", "examples/digits-cnn", 42, statistics)
     with open("train/testdata/losses.json", "w") as f:
         json.dump({"digits-mlp": curve(mlp, "examples/digits-mlp", "examples/digits-mlp"),
                    "digits-cnn": curve(cnn, "examples/digits-cnn", "examples/digits-cnn"),
-                   "digits-vit": curve(vit, "examples/digits-vit", "examples/digits-cnn")}, f, indent=1)
+                   "digits-vit": curve(vit, "examples/digits-vit", "examples/digits-cnn"),
+                   "batch norms": trained, "statistics": statistics}, f, indent=1)
         f.write("\n")

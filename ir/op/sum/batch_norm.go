@@ -60,6 +60,16 @@ var BatchNorm = &ir.Op{
 	},
 }
 
+// Statistics says of a batch normalization with constant statistics along which axis they are, and what is added to the
+// variance; ok is false for other nodes.
+func Statistics(n *ir.Node) (axis int, epsilon float32, ok bool) {
+	a, ok := n.Attrs.(*BatchNormAttrs)
+	if !ok || !n.Args[3].IsConst() || !n.Args[4].IsConst() {
+		return 0, 0, false
+	}
+	return a.Axis, a.Epsilon, true
+}
+
 func batchNormAxis(attrs any) *int { return &attrs.(*BatchNormAttrs).Axis }
 
 // constParams says that all arguments behind the first are constants.
