@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe/internal/diag"
+	"lathe/search/front"
 )
 
 // Keys of attributes of a study.
@@ -16,7 +17,7 @@ const (
 	// NamesKey has the names of the objectives, where Optuna's dashboard looks for them; it is of the system.
 	NamesKey = "study:metric_names"
 	// SpaceKey has the parameters, see Space; SamplerKey, PrunerKey and SeedKey have what draws them; they are the user's.
-	SpaceKey, SamplerKey, PrunerKey, SeedKey = "lathe:space", "lathe:sampler", "lathe:pruner", "lathe:seed"
+	SpaceKey, SamplerKey, SeedKey = "lathe:space", "lathe:sampler", "lathe:seed"
 	// fixedKey is where a trial that waits has parameters that somebody wants tried; it is of the system.
 	fixedKey = "fixed_params"
 )
@@ -260,23 +261,11 @@ func (s *Study) Best(ctx context.Context) ([]int, error) {
 			continue
 		}
 		loss := h.Losses(n)
-		if slices.ContainsFunc(out, func(m int) bool { return dominates(h.Losses(m), loss) }) {
+		if slices.ContainsFunc(out, func(m int) bool { return front.Dominates(h.Losses(m), loss) }) {
 			continue
 		}
-		out = slices.DeleteFunc(out, func(m int) bool { return dominates(loss, h.Losses(m)) })
+		out = slices.DeleteFunc(out, func(m int) bool { return front.Dominates(loss, h.Losses(m)) })
 		out = append(out, n)
 	}
 	return out, nil
-}
-
-// dominates says that a is nowhere worse than b and somewhere better; less is better.
-func dominates(a, b []float64) bool {
-	better := false
-	for i := range a {
-		if a[i] > b[i] {
-			return false
-		}
-		better = better || a[i] < b[i]
-	}
-	return better
 }

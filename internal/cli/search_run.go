@@ -117,7 +117,7 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 		return nil, err
 	}
 	b := &begun{model: measured, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now}}
-	name := cmp.Or(f.sampler, s.Study.Sampler, "random")
+	name := cmp.Or(f.sampler, s.Study.Sampler, sampler.Names()[0])
 	if !c.Flags().Changed("seed") {
 		f.seed = s.Study.Seed
 	}

@@ -3,6 +3,8 @@
 package sampler
 
 import (
+	"slices"
+
 	"lathe/internal/diag"
 	"lathe/search"
 )
@@ -14,6 +16,13 @@ type kind struct {
 }
 
 var kinds = []kind{
+	{"tpe", func(seed uint32, space search.Space) (search.Sampler, error) {
+		return NewTPE(seed, TPEOptions{Group: conditional(space)}), nil
+	}},
+	{"optuna4:tpe", func(seed uint32, _ search.Space) (search.Sampler, error) {
+		return NewTPE(seed, TPEOptions{Four: true}), nil
+	}},
+	{"nsga2", func(seed uint32, _ search.Space) (search.Sampler, error) { return NewNSGA2(seed, NSGAOptions{}), nil }},
 	{"random", func(seed uint32, _ search.Space) (search.Sampler, error) { return NewRandom(seed), nil }},
 	{"grid", func(seed uint32, space search.Space) (search.Sampler, error) {
 		axes, points := Axes(space, 5)
@@ -25,7 +34,12 @@ var kinds = []kind{
 	}},
 }
 
-// Names are those that New takes.
+// conditional says that some parameters are there under some choices only.
+func conditional(space search.Space) bool {
+	return slices.ContainsFunc(space, func(p search.Parameter) bool { return p.When != nil })
+}
+
+// Names are those that New takes, the usual one first.
 func Names() []string {
 	out := make([]string, len(kinds))
 	for i, k := range kinds {

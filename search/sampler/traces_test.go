@@ -158,6 +158,20 @@ func made(f *searchtest.File, tr *searchtest.Trace) search.Sampler {
 			axes = append(axes, Axis{p.Name, space.Parsed[i], gridValues(space.Parsed[i])})
 		}
 		return NewGrid(tr.Seed, axes)
+	case "nsgaii":
+		return NewNSGA2(tr.Seed, NSGAOptions{Population: int(searchtest.Number(tr.Kwargs, "population_size", 0)),
+			Mutation: searchtest.Number(tr.Kwargs, "mutation_prob", 0),
+			Swapping: searchtest.Number(tr.Kwargs, "swapping_prob", 0)})
+	case "tpe":
+		o := TPEOptions{Four: f.Optuna < "5", Group: searchtest.Truth(tr.Kwargs, "group", false),
+			Startup:    int(searchtest.Number(tr.Kwargs, "n_startup_trials", 0)),
+			Candidates: int(searchtest.Number(tr.Kwargs, "n_ei_candidates", 0))}
+		for name, to := range map[string]**bool{"multivariate": &o.Multivariate, "constant_liar": &o.Liar} {
+			if v, ok := tr.Kwargs[name].(bool); ok {
+				*to = &v
+			}
+		}
+		return NewTPE(tr.Seed, o)
 	}
 	return nil
 }

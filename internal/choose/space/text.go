@@ -21,7 +21,6 @@ type StudyTable struct {
 	Name       string   `toml:"name"`
 	Objectives []string `toml:"objectives"`
 	Sampler    string   `toml:"sampler"`
-	Pruner     string   `toml:"pruner"`
 	Trials     int      `toml:"trials"`
 	Seed       uint64   `toml:"seed"`
 }
