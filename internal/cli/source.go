@@ -100,6 +100,9 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	if err := s.choose(a); err != nil {
 		return s.source, err
 	}
+	if err := s.source.LoadPlan(); err != nil {
+		return s.source, err
+	}
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter != "" {

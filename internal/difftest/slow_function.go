@@ -3,392 +3,392 @@
 package difftest
 
 import (
+	"fmt"
 	"math"
 	"math/big"
-	"sync"
 
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 )
 
-// IsTable says that n is one of the functions of slowTable.
-func IsTable(n *ir.Node) bool {
-	_, ok := slowTable(n, new(big.Rat))
-	return ok
-}
-
-// slowTable is a function of one number that is a table in hardware; ok is false where n is none. No number (nil) is
-// what has no real value.
-func slowTable(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
-	one := integer(1)
-	switch n.Op {
-	case curve.Abs:
-		return new(big.Rat).Abs(x), true
-	case curve.Sign:
-		return integer(int64(x.Sign())), true
-	case curve.Floor:
-		return new(big.Rat).SetInt(round(x, format.RoundFloor)), true
-	case curve.Ceil:
-		return new(big.Rat).SetInt(round(x, format.RoundCeil)), true
-	case curve.Round:
-		return new(big.Rat).SetInt(round(x, format.RoundEven)), true
-	case curve.Trunc:
-		return new(big.Rat).SetInt(round(x, format.RoundZero)), true
-	case curve.Softsign:
-		return ratio(x, plus(one, new(big.Rat).Abs(x))), true
-	case curve.HardSwish:
-		gate := between(integer(0), plus(ratio(x, integer(6)), big.NewRat(1, 2)), one)
-		return product(x, gate), true
-	case curve.HardSigmoid:
-		a := n.Attrs.(*curve.HardSigmoidAttrs)
-		return between(integer(0), plus(product(x, real32(a.Alpha)), real32(a.Beta)), one), true
-	case curve.ThresholdedRelu:
-		if alpha := real32(n.Attrs.(*curve.AlphaAttrs).Alpha); x.Cmp(alpha) > 0 {
-			return x, true
+// slowFunction is an element-wise operation on one real number that is no table; known is false for all others.
+func slowFunction(n *ir.Node, x *big.Rat) (y *big.Rat, known bool) {
+	switch a := n.Attrs.(type) {
+	case *pointwise.LeakyAttrs:
+		if x.Sign() < 0 {
+			return product(x, real32(a.Alpha)), true
 		}
-		return integer(0), true
-	case curve.Formula:
-		return slowFormula(n.Attrs.(*curve.FormulaAttrs).Text, x), true
-	case curve.Polyline:
-		return slowPolyline(n.Attrs.(*curve.PolylineAttrs), x), true
-	case curve.Reciprocal:
-		c := real32(n.Attrs.(*curve.ReciprocalAttrs).Numerator)
-		if x.Sign() == 0 {
-			return infinity(c.Sign() < 0), true
+		return x, true
+	case *pointwise.ClipAttrs:
+		if !math.IsInf(float64(a.Min), 0) {
+			x = largest(x, real32(a.Min))
 		}
-		return ratio(c, x), true
+		if hi := real32(a.Max); hi != nil && x.Cmp(hi) > 0 {
+			return hi, true
+		}
+		return x, true
 	}
-	return slowSmooth(n, x)
-}
-
-// slowSmooth is the irrational ones.
-func slowSmooth(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
-	one := integer(1)
 	switch n.Op {
-	case curve.Exp:
-		return expOf(x), true
-	case curve.Log:
-		if x.Sign() <= 0 {
-			if x.Sign() < 0 && n.Type.IsFloat() {
-				return nil, true
-			}
-			return infinity(true), true
+	case pointwise.Relu:
+		return largest(x, new(big.Rat)), true
+	case curve.Sigmoid:
+		return sigmoidOf(x), true
+	case curve.Tanh: // sign(x)*(1-e^-2|x|)/(1+e^-2|x|)
+		e := expOfNegative(new(big.Rat).Mul(integer(2), new(big.Rat).Abs(x)))
+		y := ratio(minus(integer(1), e), plus(integer(1), e))
+		if x.Sign() < 0 {
+			y.Neg(y)
 		}
-		return logOf(x), true
-	case curve.Erf:
-		return erfOf(x), true
-	case curve.Gelu:
-		half := big.NewRat(1, 2)
-		return product(product(x, half), plus(one, erfOf(product(x, sqrtOf(half))))), true
-	case curve.GeluTanh:
-		u := plus(x, product(big.NewRat(44715, 1e6), product(x, product(x, x))))
-		u = product(u, sqrtOf(ratio(integer(2), piOf())))
-		return product(x, sigmoidOf(plus(u, u))), true
-	case curve.Silu:
-		return product(x, sigmoidOf(product(x, real32(n.Attrs.(*curve.AlphaAttrs).Alpha)))), true
-	case curve.Softplus:
-		return softplusOf(x), true
-	case curve.Mish: // tanh z = (1 - e^-2z)/(1 + e^-2z), e^-z = sigmoid(-x) for z = softplus(x)
-		e := sigmoidOf(new(big.Rat).Neg(x))
-		e = product(e, e)
-		return product(x, ratio(minus(one, e), plus(one, e))), true
-	case curve.Elu:
-		return bentOf(x, real32(n.Attrs.(*curve.AlphaAttrs).Alpha), one, one), true
-	case curve.Celu:
-		alpha := real32(n.Attrs.(*curve.AlphaAttrs).Alpha)
-		return bentOf(x, alpha, alpha, one), true
-	case curve.Selu:
-		a := n.Attrs.(*curve.SeluAttrs)
-		return bentOf(x, product(real32(a.Gamma), real32(a.Alpha)), one, real32(a.Gamma)), true
-	case curve.Sqrt:
-		return powerOf(x, 0.5, n.Type.IsFloat()), true
-	case curve.Pow:
-		return powerOf(x, float64(n.Attrs.(*curve.PowAttrs).Exponent), n.Type.IsFloat()), true
+		return y, true
 	}
 	return nil, false
 }
 
-func plus(a, b *big.Rat) *big.Rat    { return new(big.Rat).Add(a, b) }
-func minus(a, b *big.Rat) *big.Rat   { return new(big.Rat).Sub(a, b) }
-func product(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
-func ratio(a, b *big.Rat) *big.Rat   { return new(big.Rat).Quo(a, b) }
-
-func between(lo, x, hi *big.Rat) *big.Rat {
-	if x.Cmp(hi) > 0 {
-		return hi
-	}
-	return largest(lo, x)
-}
-
-// infinity is a number that no format and no float32 holds.
-func infinity(negative bool) *big.Rat {
-	if negative {
-		return new(big.Rat).Neg(power(4000))
-	}
-	return power(4000)
-}
-
-// beyond brings results of 2^128 and more to the ends of a format, also where that wraps.
-func beyond(t ir.Type, v *big.Rat) *big.Rat {
-	if v == nil || t.IsFloat() || new(big.Rat).Abs(v).Cmp(power(128)) < 0 {
-		return v
-	}
-	switch f := t.Format.(type) {
-	case format.Fixed:
-		if f.Over == format.Wrap {
-			f.Over = format.Sat
-		}
-		return decodeOne(ir.Type{Format: f}, 0, encode(f, v))
-	case format.Affine:
-		if f.Over == format.Wrap {
-			f.Over = format.Sat
-		}
-		return decodeOne(ir.Type{Format: f}, 0, encode(f, v))
-	}
-	return v
-}
-
-func expOf(x *big.Rat) *big.Rat {
-	if x.Sign() <= 0 {
-		return expOfNegative(new(big.Rat).Neg(x))
-	}
-	return new(big.Rat).Inv(expOfNegative(x))
-}
-
-func sigmoidOf(x *big.Rat) *big.Rat {
-	e := expOfNegative(new(big.Rat).Abs(x))
-	if x.Sign() < 0 {
-		return ratio(e, plus(integer(1), e))
-	}
-	return ratio(integer(1), plus(integer(1), e))
-}
-
-// bentOf is left*(exp(x/scale) - 1) for x < 0, else right*x.
-func bentOf(x, left, scale, right *big.Rat) *big.Rat {
-	if x.Sign() < 0 {
-		return product(left, minus(expOf(ratio(x, scale)), integer(1)))
-	}
-	return product(right, x)
-}
-
-// softplusOf is ln(1 + e^x).
-func softplusOf(x *big.Rat) *big.Rat {
-	e := expOfNegative(new(big.Rat).Abs(x))
-	y := e // ln(1 + e) where its square does not count
-	if e.Cmp(power(-300)) > 0 {
-		y = logOf(plus(integer(1), e))
-	}
-	if x.Sign() > 0 {
-		y = plus(y, x)
-	}
-	return y
-}
-
-// logOf is the natural logarithm by the bits of log2: squaring doubles it.
-func logOf(x *big.Rat) *big.Rat {
-	const places = 1200 // each squaring doubles the error
-	k := x.Num().BitLen() - x.Denom().BitLen()
-	m := product(x, power(-k))
-	for m.Cmp(integer(2)) >= 0 {
-		m, k = product(m, big.NewRat(1, 2)), k+1
-	}
-	for m.Cmp(integer(1)) < 0 {
-		m, k = product(m, integer(2)), k-1
-	}
-	if x.Cmp(integer(1)) == 0 {
-		return integer(0)
-	}
-	v := new(big.Int).Quo(new(big.Int).Lsh(m.Num(), places), m.Denom())
-	two := new(big.Int).Lsh(big.NewInt(2), places)
-	bits := big.NewInt(int64(k))
-	for range precision {
-		v.Rsh(v.Mul(v, v), places)
-		bits.Lsh(bits, 1)
-		if v.Cmp(two) >= 0 {
-			v.Rsh(v, 1)
-			bits.Add(bits, big.NewInt(1))
+// slowUnary applies a function of one number to all elements; known is false for other operations.
+func slowUnary(n *ir.Node, x value) (y []*big.Rat, known bool) {
+	f := slowFunction
+	if IsTable(n) {
+		f = func(n *ir.Node, v *big.Rat) (*big.Rat, bool) {
+			y, known := slowTable(n, v)
+			return beyond(n.Type, y), known
 		}
 	}
-	ln2 := new(big.Rat) // -ln(1/2) = sum of 2^-i/i
-	sum := new(big.Int)
-	for i := int64(1); i < precision+40; i++ {
-		sum.Add(sum, new(big.Int).Quo(new(big.Int).Lsh(big.NewInt(1), uint(precision+60-i)), big.NewInt(i)))
+	if _, known := f(n, new(big.Rat)); !known {
+		return nil, false
 	}
-	ln2.SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), precision+60))
-	return product(ln2, new(big.Rat).SetFrac(bits, new(big.Int).Lsh(big.NewInt(1), precision)))
+	return once(x, func(v *big.Rat) *big.Rat {
+		y, _ := f(n, v)
+		return y
+	}), true
 }
 
-// sqrtOf is the square root, the last bit set where it is none.
-func sqrtOf(x *big.Rat) *big.Rat {
-	v := new(big.Int).Lsh(x.Num(), 2*precision)
-	v, rest := v.QuoRem(v, x.Denom(), new(big.Int))
-	root := new(big.Int).Sqrt(v)
-	if rest.Sign() != 0 || new(big.Int).Mul(root, root).Cmp(v) != 0 {
-		root.SetBit(root, 0, 1)
+func largest(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) >= 0 {
+		return a
 	}
-	return new(big.Rat).SetFrac(root, new(big.Int).Lsh(big.NewInt(1), precision))
+	return b
 }
 
-// powerOf is x^p: by multiplication and square roots where p has up to three fraction bits, else by logarithms.
-func powerOf(x *big.Rat, p float64, float bool) *big.Rat {
-	switch {
-	case p == 0:
-		return integer(1)
-	case x.Sign() == 0 && p < 0:
-		return infinity(false)
-	case x.Sign() == 0:
-		return integer(0)
-	case x.Sign() < 0 && p != math.Trunc(p):
-		if float {
-			return nil
-		}
-		return integer(0)
+// precision is the number of fraction bits of real functions. Results are compared after rounding to 64 bits at most,
+// and the functions are irrational but at 0, where they are exact here: no rounding can tell the difference.
+const precision = 400
+
+// expOfNegative is e^-a for a >= 0 on numbers with a fixed point: a = k*ln 2 + r, the series of e^-r, shifted by k.
+// Below 2^-380 it stands still, since only its sign matters there.
+func expOfNegative(a *big.Rat) *big.Rat {
+	if a.Cmp(integer(260)) > 0 {
+		return power(-380)
 	}
-	if math.Abs(p) < 40 && p*8 == math.Trunc(p*8) {
-		y := integer(1)
-		for range int(math.Abs(p * 8)) {
-			y.Mul(y, x)
-		}
-		if p < 0 {
-			y.Inv(y)
-		}
-		if p == math.Trunc(p) { // an eighth power: no sign is lost but that of x
-			y = integer(1)
-			for range int(math.Abs(p)) {
-				y.Mul(y, x)
-			}
-			if p < 0 {
-				y.Inv(y)
-			}
-			return y
-		}
-		return sqrtOf(sqrtOf(sqrtOf(y)))
+	one := new(big.Int).Lsh(big.NewInt(1), precision)
+	fixed := new(big.Int).Mul(a.Num(), one)
+	fixed.Quo(fixed, a.Denom())
+	ln2, half := new(big.Int), new(big.Int).Set(one) // ln 2 = sum of 1/(i*2^i)
+	for i := int64(1); half.Sign() > 0; i++ {
+		half.Rsh(half, 1)
+		ln2.Add(ln2, new(big.Int).Quo(half, big.NewInt(i)))
 	}
-	return expOf(product(new(big.Rat).SetFloat64(p), logOf(x)))
+	k, r := new(big.Int).QuoRem(fixed, ln2, new(big.Int))
+	sum, term := new(big.Int).Set(one), new(big.Int).Set(one)
+	for i := int64(1); term.Sign() > 0; i++ {
+		term.Mul(term, r)
+		term.Quo(term.Rsh(term, precision), big.NewInt(i))
+		if i%2 == 1 {
+			sum.Sub(sum, term)
+		} else {
+			sum.Add(sum, term)
+		}
+	}
+	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(one, uint(k.Uint64())))
 }
 
-// erfOf is the error function: 2/sqrt(pi)*e^(-x^2)*sum 2^n*x^(2n+1)/(1*3*...*(2n+1)), all terms of one sign.
-func erfOf(x *big.Rat) *big.Rat {
-	const places = 1000
-	a := new(big.Rat).Abs(x)
-	if a.Cmp(integer(16)) > 0 {
-		y := minus(integer(1), power(-390))
-		if x.Sign() < 0 {
-			y.Neg(y)
+// slowSoftmax is exp(x)/sum(exp(x)) along an axis, in float64.
+func slowSoftmax(axis int, x value) []*big.Rat {
+	axis = (axis + len(x.shape)) % len(x.shape)
+	return fill(x.shape, func(i []int) *big.Rat {
+		own, _ := x.at(i...).Float64()
+		from := append([]int(nil), i...)
+		total := 0.0
+		for k := range x.shape[axis] {
+			from[axis] = k
+			other, _ := x.at(from...).Float64()
+			total += math.Exp(other - own)
+		}
+		return new(big.Rat).SetFloat64(1 / total)
+	})
+}
+
+// slowBatchNorm is (x - mean)/sqrt(var + eps)*gamma + beta, in float64.
+func slowBatchNorm(a *sum.BatchNormAttrs, args []value) []*big.Rat {
+	return fill(args[0].shape, func(i []int) *big.Rat {
+		p := [5]float64{}
+		p[0], _ = args[0].at(i...).Float64()
+		for k := 1; k < 5; k++ {
+			p[k], _ = args[k].at(i[a.Axis]).Float64()
+		}
+		return new(big.Rat).SetFloat64((p[0]-p[3])/math.Sqrt(p[4]+float64(a.Epsilon))*p[1] + p[2])
+	})
+}
+
+// slowFloats are the operations that have no integer meaning.
+func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
+	switch n.Op {
+	case sum.MatMul:
+		return slowMatMul(n, args[0], args[1]), nil
+	case norm.GroupNorm:
+		return slowGroupNorm(n, args), nil
+	case sequence.Rotary:
+		return slowRotary(n.Attrs.(*sequence.RotaryAttrs), args), nil
+	case sequence.Attention:
+		return slowAttention(n, args), nil
+	case sequence.Append:
+		return slowAppend(args), nil
+	case sum.BatchNorm:
+		return slowBatchNorm(n.Attrs.(*sum.BatchNormAttrs), args), nil
+	}
+	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+}
+
+// slowMatMul is the sum of products, exactly.
+func slowMatMul(n *ir.Node, a, b value) []*big.Rat {
+	last := len(n.Type.Shape) - 1
+	inner := a.shape[len(a.shape)-1]
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		left, right := append([]int(nil), i...), append([]int(nil), i...)
+		y := new(big.Rat)
+		for k := range inner {
+			left[last], right[last-1] = k, k
+			y.Add(y, product(lined(a, left), lined(b, right)))
 		}
 		return y
-	}
-	one := new(big.Int).Lsh(big.NewInt(1), places)
-	fixed := func(v *big.Rat) *big.Int { return new(big.Int).Quo(new(big.Int).Mul(v.Num(), one), v.Denom()) }
-	square := fixed(product(a, a))
-	sum, term := new(big.Int), fixed(a)
-	for n := int64(1); term.Sign() > 0; n++ {
-		sum.Add(sum, term)
-		term.Rsh(term.Mul(term, square), places-1)
-		term.Quo(term, big.NewInt(2*n+1))
-	}
-	e := big.NewInt(0) // e^(-x^2) as 1/e^(x^2)
-	grow := new(big.Int).Set(one)
-	for n := int64(1); grow.Sign() > 0; n++ {
-		e.Add(e, grow)
-		grow.Rsh(grow.Mul(grow, square), places)
-		grow.Quo(grow, big.NewInt(n))
-	}
-	y := new(big.Rat).SetFrac(sum, e)
-	y = product(y, ratio(integer(2), sqrtOf(piOf())))
-	if x.Sign() < 0 {
-		y.Neg(y)
-	}
-	return y
+	})
 }
 
-// piOf is pi = 4*atan(1/2) + 4*atan(1/3) (Euler).
-func piOf() *big.Rat {
-	const places = precision + 40
-	one := new(big.Int).Lsh(big.NewInt(4), places)
-	sum := new(big.Int)
-	for _, n := range []int64{2, 3} {
-		term := new(big.Int).Quo(one, big.NewInt(n))
-		for i := int64(1); term.Sign() != 0; i += 2 {
-			sum.Add(sum, new(big.Int).Quo(term, big.NewInt(i)))
-			term.Quo(term.Neg(term), big.NewInt(n*n))
-		}
+// lined is the element of v at the end of an index, where axes before the matrices may have size 1.
+func lined(v value, i []int) *big.Rat {
+	at := append([]int(nil), i[len(i)-len(v.shape):]...)
+	for k := range len(at) - 2 {
+		at[k] = min(at[k], v.shape[k]-1)
 	}
-	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), places))
+	return v.at(at...)
 }
 
-// slowAngle is a trigonometric or hyperbolic function: by the exponential, the logarithm and the series of sine, cosine
-// and inverse tangent. nil is what is not defined; known is false for other operations.
-func slowAngle(o *ir.Op, x *big.Rat) (y *big.Rat, known bool) {
-	one, half, square := integer(1), big.NewRat(1, 2), product(x, x)
-	inside := square.Cmp(one) <= 0
-	switch o {
-	case curve.Sin:
-		return sineOf(x), true
-	case curve.Cos:
-		return sineOf(plus(x, product(turn(), big.NewRat(1, 4)))), true
-	case curve.Tan:
-		return ratio(sineOf(x), sineOf(plus(x, product(turn(), big.NewRat(1, 4))))), true
-	case curve.Sinh:
-		return product(half, minus(expOf(x), expOf(new(big.Rat).Neg(x)))), true
-	case curve.Cosh:
-		return product(half, plus(expOf(x), expOf(new(big.Rat).Neg(x)))), true
-	case curve.Atan:
-		return atanOf(x), true
-	case curve.Asinh:
-		y := logOf(plus(new(big.Rat).Abs(x), sqrtOf(plus(square, one))))
-		return product(y, integer(int64(x.Sign()))), true
-	case curve.Acosh:
-		if x.Cmp(one) < 0 {
-			return nil, true
+// slowNorm is (x - mean)/sqrt(variance + eps), or x/sqrt(mean of squares + eps), over the elements of all (of the shape
+// of x) whose index agrees with that of the result as the caller says; in float64.
+func slowNorm(x value, all []float64, i []int, eps float32, rms bool, together func(i, j []int) bool) float64 {
+	var row []float64
+	at := 0
+	each(x.shape, func(j []int) {
+		if together(i, j) {
+			row = append(row, all[at])
 		}
-		return logOf(plus(x, sqrtOf(minus(square, one)))), true
+		at++
+	})
+	mean, square := 0.0, 0.0
+	for _, v := range row {
+		mean += v / float64(len(row))
 	}
+	if rms {
+		mean = 0
+	}
+	for _, v := range row {
+		square += (v - mean) * (v - mean) / float64(len(row))
+	}
+	own, _ := x.at(i...).Float64()
+	return (own - mean) / math.Sqrt(square+float64(eps))
+}
+
+// float64s are the elements of x, in order.
+func float64s(x value) []float64 {
+	var all []float64
+	each(x.shape, func(i []int) {
+		v, _ := x.at(i...).Float64()
+		all = append(all, v)
+	})
+	return all
+}
+
+// slowLayerNorm is layer_norm, and rms_norm.
+func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
+	if !n.Type.IsFloat() {
+		return slowCodeNorm(n, args, n.Op == norm.RMSNorm)
+	}
+	a, rank := n.Attrs.(*norm.Attrs), len(n.Type.Shape)
+	axis, all := (a.Axis+rank)%rank, float64s(args[0])
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		y := slowNorm(args[0], all, i, a.Eps, n.Op == norm.RMSNorm, func(i, j []int) bool {
+			for k := range axis {
+				if i[k] != j[k] {
+					return false
+				}
+			}
+			return true
+		})
+		return scaledBy(y, args[1:], func(v value) *big.Rat { return repeat(v, i) })
+	})
+}
+
+// slowGroupNorm is group_norm.
+func slowGroupNorm(n *ir.Node, args []value) []*big.Rat {
+	a := n.Attrs.(*norm.GroupNormAttrs)
+	each, all := n.Type.Shape[1]/a.Groups, float64s(args[0])
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		y := slowNorm(args[0], all, i, a.Eps, false, func(i, j []int) bool { return i[0] == j[0] && i[1]/each == j[1]/each })
+		return scaledBy(y, args[1:], func(v value) *big.Rat { return v.at(i[1]) })
+	})
+}
+
+// scaledBy is y*scale + bias, as far as they are there.
+func scaledBy(y float64, with []value, at func(v value) *big.Rat) *big.Rat {
+	r := new(big.Rat).SetFloat64(y)
+	if len(with) > 0 {
+		r = product(r, at(with[0]))
+	}
+	if len(with) > 1 {
+		r = plus(r, at(with[1]))
+	}
+	return r
+}
+
+// slowLogSoftmax is the logarithm of softmax, in float64.
+func slowLogSoftmax(axis int, x value) []*big.Rat {
+	axis = (axis + len(x.shape)) % len(x.shape)
+	return fill(x.shape, func(i []int) *big.Rat {
+		own, _ := x.at(i...).Float64()
+		from, top, total := append([]int(nil), i...), math.Inf(-1), 0.0
+		for k := range x.shape[axis] {
+			from[axis] = k
+			v, _ := x.at(from...).Float64()
+			top = max(top, v)
+		}
+		for k := range x.shape[axis] {
+			from[axis] = k
+			v, _ := x.at(from...).Float64()
+			total += math.Exp(v - top)
+		}
+		return new(big.Rat).SetFloat64(own - top - math.Log(total))
+	})
+}
+
+// place is a position, from first to last.
+func place(v value, first, last int) int {
+	return int(min(max(v.x[0].Num().Int64(), int64(first)), int64(last)))
+}
+
+// slowAppend is each row of the cache, or the one that is written there.
+func slowAppend(args []value) []*big.Rat {
+	cache, rows := args[0], args[1]
+	from := place(args[2], 0, cache.shape[2]-rows.shape[2])
+	return fill(cache.shape, func(i []int) *big.Rat {
+		if row := i[2] - from; row >= 0 && row < rows.shape[2] {
+			return rows.at(i[0], i[1], row, i[3])
+		}
+		return cache.at(i...)
+	})
+}
+
+// slowRotary turns the pairs, exactly.
+func slowRotary(a *sequence.RotaryAttrs, args []value) []*big.Rat {
+	x, from := args[0], 0
+	if len(args) > 3 {
+		from = place(args[3], 0, args[1].shape[0]-x.shape[2])
+	}
+	dim := a.Dim
+	if dim == 0 {
+		dim = x.shape[3]
+	}
+	return fill(x.shape, func(i []int) *big.Rat {
+		if i[3] >= dim {
+			return x.at(i...)
+		}
+		pair, second := i[3]%(dim/2), i[3] >= dim/2
+		one, two := pair, pair+dim/2
+		if a.Interleaved {
+			pair, second = i[3]/2, i[3]%2 == 1
+			one, two = 2*pair, 2*pair+1
+		}
+		angle := func(v value) *big.Rat { return v.at([]int{i[0], from + i[2], pair}[3-len(v.shape):]...) }
+		u, v := x.at(i[0], i[1], i[2], one), x.at(i[0], i[1], i[2], two)
+		if second {
+			return plus(product(u, angle(args[2])), product(v, angle(args[1])))
+		}
+		return plus(product(u, angle(args[1])), new(big.Rat).Neg(product(v, angle(args[2]))))
+	})
+}
+
+// slowAttention is the softmax of scores, times values, in float64; a key that a mask forbids is not there.
+func slowAttention(n *ir.Node, args []value) []*big.Rat {
+	a, q, k, v := n.Attrs.(*sequence.AttentionAttrs), args[0], args[1], args[2]
+	mask, last := args[3:], k.shape[2]
 	switch {
-	case o != curve.Asin && o != curve.Acos && o != curve.Atanh:
-		return nil, false
-	case !inside || o == curve.Atanh && square.Cmp(one) == 0:
-		return nil, true
-	case o == curve.Atanh:
-		return product(half, logOf(ratio(plus(one, x), minus(one, x)))), true
-	case o == curve.Acos:
-		return minus(product(piOf(), half), asinOf(x)), true
+	case a.Placed:
+		last = place(mask[len(mask)-1], -q.shape[2], k.shape[2])
+		mask = mask[:len(mask)-1]
+	case a.Causal:
+		last = k.shape[2] - q.shape[2]
 	}
-	return asinOf(x), true
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		head := i[1] * k.shape[1] / q.shape[1]
+		var scores, values []float64
+		for j := range k.shape[2] {
+			dot := new(big.Rat)
+			for d := range q.shape[3] {
+				dot.Add(dot, product(q.at(i[0], i[1], i[2], d), k.at(i[0], head, j, d)))
+			}
+			s, _ := dot.Float64()
+			s *= float64(a.Scale)
+			if a.Softcap != 0 {
+				s = float64(a.Softcap) * math.Tanh(s/float64(a.Softcap))
+			}
+			sees := j <= i[2]+last
+			if len(mask) > 0 {
+				m, _ := repeat(mask[0], []int{i[0], i[1], i[2], j}).Float64()
+				if n.Args[3].Type.Format == ir.Bool {
+					sees = sees && m != 0
+				} else {
+					s += m
+				}
+			}
+			if sees {
+				e, _ := v.at(i[0], head, j, i[3]).Float64()
+				scores, values = append(scores, s), append(values, e)
+			}
+		}
+		y := 0.0
+		for j, s := range scores {
+			total := 0.0
+			for _, other := range scores {
+				total += math.Exp(other - s)
+			}
+			y += values[j] / total
+		}
+		return new(big.Rat).SetFloat64(y)
+	})
 }
 
-// turn is 2*pi.
-var turn = sync.OnceValue(func() *big.Rat { return cut(product(integer(2), piOf())) })
-
-// sineOf is x - x^3/3! + x^5/5! - ..., of x brought between -pi and pi.
-func sineOf(x *big.Rat) *big.Rat {
-	turns := round(ratio(x, turn()), format.RoundEven)
-	x = minus(x, product(turn(), new(big.Rat).SetInt(turns)))
-	return series(x, func(i int64) (next, weight int64) { return (i + 1) * (i + 2), 1 })
-}
-
-// asinOf is atan(x/sqrt(1 - x^2)).
-func asinOf(x *big.Rat) *big.Rat {
-	rest := minus(integer(1), product(x, x))
-	if rest.Sign() == 0 {
-		return product(product(piOf(), big.NewRat(1, 2)), x)
+// series is t1/w1 - t3/w3 + t5/w5 - ... with t1 = x and each following term x^2/next times the one before, in steps of
+// 2^-cutPlaces; |x| is small enough for the terms to shrink.
+func series(x *big.Rat, step func(i int64) (next, weight int64)) *big.Rat {
+	term := round(product(new(big.Rat).Abs(x), power(cutPlaces)), format.RoundEven)
+	square := new(big.Int).Mul(term, term)
+	square.Rsh(square, cutPlaces)
+	sum := new(big.Int)
+	for i := int64(1); term.Sign() != 0; i += 2 {
+		next, weight := step(i)
+		part := new(big.Int).Quo(term, big.NewInt(weight))
+		if i%4 == 3 {
+			part.Neg(part)
+		}
+		sum.Add(sum, part)
+		term.Rsh(term.Mul(term, square), cutPlaces)
+		term.Quo(term, big.NewInt(next))
 	}
-	return atanOf(ratio(x, sqrtOf(rest)))
-}
-
-// atanOf is 8*atan of what three halvings of the angle leave, by x - x^3/3 + x^5/5 - ...
-func atanOf(x *big.Rat) *big.Rat {
-	for range 3 {
-		x = cut(ratio(x, plus(integer(1), sqrtOf(plus(integer(1), product(x, x))))))
+	if x.Sign() < 0 {
+		sum.Neg(sum)
 	}
-	return product(series(x, func(i int64) (next, weight int64) { return 1, i }), integer(8))
-}
-
-// cutPlaces are the binary places of intermediate results.
-const cutPlaces = 200
-
-// cut drops what lies 2^-cutPlaces below 1, so that fractions stay short.
-func cut(x *big.Rat) *big.Rat {
-	return product(new(big.Rat).SetInt(round(product(x, power(cutPlaces)), format.RoundEven)), power(-cutPlaces))
+	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), cutPlaces))
 }

@@ -42,6 +42,8 @@ func (p Progress) report(step string, done, total int) {
 type Source struct {
 	// Model is the path of the model; Plan and Calibrate are paths or empty.
 	Model, Plan, Calibrate string
+	// PlanText is what the plan file holds; nil: it is read.
+	PlanText []byte
 	// Labels is the path of the classes of the samples of Calibrate, or empty.
 	Labels string
 	// Settings stand above the plan.
@@ -131,11 +133,23 @@ func (s Source) ReadPlan() (*plan.Plan, error) {
 	if s.Plan == "" {
 		return plan.ParseWith("", nil, s.Settings)
 	}
-	data, err := os.ReadFile(s.Plan)
-	if err != nil {
-		return nil, diag.New(diag.PlanRead, s.Plan, "cannot read the plan: %v", cause(err))
+	if s.PlanText == nil {
+		if err := s.LoadPlan(); err != nil {
+			return nil, err
+		}
 	}
-	return plan.ParseWith(filepath.Base(s.Plan), data, s.Settings)
+	return plan.ParseWith(filepath.Base(s.Plan), s.PlanText, s.Settings)
+}
+
+// LoadPlan reads the plan file, if there is one: all plans of s, whatever the settings, are then of one text.
+func (s *Source) LoadPlan() (err error) {
+	if s.Plan == "" {
+		return nil
+	}
+	if s.PlanText, err = os.ReadFile(s.Plan); err != nil {
+		return diag.New(diag.PlanRead, s.Plan, "cannot read the plan: %v", cause(err))
+	}
+	return nil
 }
 
 // cause strips the path that os errors repeat.

@@ -5,6 +5,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"lathe/internal/diag"
@@ -238,4 +239,9 @@ func (p *parser) unrolled(u *unrollFile, fold *Fold) {
 	if out.LUT = p.fpga.Family.Inputs; u.Family != nil {
 		out.LUT = []int{6, 4}[p.word("unroll.family", u.Family, FamilyWords)]
 	}
+}
+
+// WeightsOutside says that some weights may lie outside of the chip.
+func (f *Fold) WeightsOutside() bool {
+	return Outside(f.Memory.Weights) || slices.ContainsFunc(f.Rules, func(r *FoldRule) bool { return Outside(r.Weights) })
 }

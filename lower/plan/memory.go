@@ -5,7 +5,6 @@ package plan
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"lathe/ir/target"
@@ -14,11 +13,6 @@ import (
 
 // CacheWords are where a decoder keeps keys and values: on the chip; in a memory outside, which it writes and reads.
 var CacheWords = []string{"chip", "external"}
-
-// WeightsOutside says that some weights may lie outside of the chip.
-func (f *Fold) WeightsOutside() bool {
-	return Outside(f.Memory.Weights) || slices.ContainsFunc(f.Rules, func(r *FoldRule) bool { return Outside(r.Weights) })
-}
 
 // Memory says where the weights of folded layers live, and what the port to a memory outside is like.
 type Memory struct {

@@ -11,22 +11,6 @@ import (
 	"lathe/lower/schedule/lanes"
 )
 
-// bottleneck is the first node that takes so many cycles.
-func (o *outcome) bottleneck(ii int) (name string) {
-	if o.report.Traffic() > ii {
-		return memoryPort
-	}
-	for _, u := range o.report.Units {
-		switch {
-		case u.II == ii && u.Module != "":
-			return u.Node
-		case u.II == ii && name == "":
-			name = u.Node
-		}
-	}
-	return name
-}
-
 // balancer is what the searches of foldings of one graph share.
 type balancer struct {
 	*evaluator

@@ -51,6 +51,22 @@ type outcome struct {
 // sized says that the design has its FIFOs.
 func (o *outcome) sized() bool { return o.stage == nil }
 
+// bottleneck is the first node that takes so many cycles.
+func (o *outcome) bottleneck(ii int) (name string) {
+	if o.report.Traffic() > ii {
+		return memoryPort
+	}
+	for _, u := range o.report.Units {
+		switch {
+		case u.II == ii && u.Module != "":
+			return u.Node
+		case u.II == ii && name == "":
+			name = u.Node
+		}
+	}
+	return name
+}
+
 // evaluator makes designs of one graph for a search.
 type evaluator struct {
 	ctx   context.Context

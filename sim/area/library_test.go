@@ -13,9 +13,9 @@ import (
 	"lathe/sim/area/paths"
 )
 
-// held is a module of the library in a size as networks have it, and what it may cost at most; 0: no goal. A parameter
-// such as "256x48.mem" names an image of 256 random words of 48 bits.
-type held struct {
+// bounded is a module of the library in a size as networks have it, and what it may cost at most; 0: no goal. A
+// parameter such as "256x48.mem" names an image of 256 random words of 48 bits.
+type bounded struct {
 	single
 	most goals
 }
@@ -43,38 +43,38 @@ func (g goals) above(most goals) (over []string) {
 }
 
 // plus is a row of the table that differs from another in some parameters.
-func (h held) plus(set ...string) held {
+func (h bounded) plus(set ...string) bounded {
 	h.set = append(h.set[:len(h.set):len(h.set)], set...)
-	return held{single: h.single}
+	return bounded{single: h.single}
 }
 
 // library lists every module that serves attention, norms, softmax, smooth functions, rotations, tables, recurrent
 // layers, sequences and weights outside.
-func library() []held {
-	scores := held{single: single{"op_attend_scores", []string{"QUERIES", "197", "KEYS", "197", "HEADS", "3",
+func library() []bounded {
+	scores := bounded{single: single{"op_attend_scores", []string{"QUERIES", "197", "KEYS", "197", "HEADS", "3",
 		"GROUPS", "3", "SIZE", "64", "ROW", "198", "F", "8", "R", "2"}}}
-	sum := held{single: single{"op_attend_sum", scores.set}}
-	norm := held{single{"op_norm", []string{"ROWS", "197", "N", "192", "EPS", "63'd98956044", "IMAGE",
+	sum := bounded{single: single{"op_attend_sum", scores.set}}
+	norm := bounded{single{"op_norm", []string{"ROWS", "197", "N", "192", "EPS", "63'd98956044", "IMAGE",
 		`"192x16.mem"`}}, goals{logic: 708, dsp: 5}}
 	norm2 := norm.plus("LANES", "2", "IMAGE", `"96x32.mem"`)
 	norm2.most = goals{logic: 790, dsp: 10}
-	softmax := held{single{"op_softmax", []string{"ROWS", "197", "N", "197"}}, goals{logic: 498, dsp: 2}}
-	logs := held{single: single{"op_log_softmax", softmax.set}}
+	softmax := bounded{single{"op_softmax", []string{"ROWS", "197", "N", "197"}}, goals{logic: 498, dsp: 2}}
+	logs := bounded{single: single{"op_log_softmax", softmax.set}}
 	wide := softmax.plus("IN_W", "16", "OUT_W", "16", "FO", "16")
 	wide.most = goals{logic: 648}
 	// A stream adds to the registers of a lane its output, the second register of the output and a bit a step.
-	lane := held{single{"op_interp_lane", []string{"IMAGE", `"256x48.mem"`}}, goals{62, 22, 158 - 16, 2, 2}}
-	interp := held{single{"op_interp", lane.set}, goals{62, 22, 158 + 17 + 6, 2, 2}}
-	rotate := held{single: single{"op_rotate", []string{"TOKENS", "64", "HEADS", "3", "SIZE", "16", "TURNED", "16",
+	lane := bounded{single{"op_interp_lane", []string{"IMAGE", `"256x48.mem"`}}, goals{62, 22, 158 - 16, 2, 2}}
+	interp := bounded{single{"op_interp", lane.set}, goals{62, 22, 158 + 17 + 6, 2, 2}}
+	rotate := bounded{single: single{"op_rotate", []string{"TOKENS", "64", "HEADS", "3", "SIZE", "16", "TURNED", "16",
 		"LANES", "2", "C_W", "12", "ROM_STYLE", `"block"`, "IMAGE", `"256x48.mem"`}}}
-	recur := held{single: single{"op_recur", []string{"HIDDEN", "16", "IN_LANES", "4", "OUT_LANES", "1", "STEPS", "20",
+	recur := bounded{single: single{"op_recur", []string{"HIDDEN", "16", "IN_LANES", "4", "OUT_LANES", "1", "STEPS", "20",
 		"WEIGHTS", `"64x128.mem"`, "TANH", `"256x32.mem"`, "SIGMOID", `"256x32.mem"`, "ROM_STYLE", `"block"`}}}
 	gru := recur.plus("KIND", "1", "CELL_F", "15", "CELL_W", "16", "BIAS", `"16x32.mem"`)
-	reset := held{single: single{"op_recur_reset", append([]string{"CELL_F", "15", "CELL_W", "16"}, recur.set...)}}
-	blocks := held{single: single{"mx_attend_scores", []string{"QUERIES", "17", "KEYS", "17", "ROW", "17", "HEADS", "4",
+	reset := bounded{single: single{"op_recur_reset", append([]string{"CELL_F", "15", "CELL_W", "16"}, recur.set...)}}
+	blocks := bounded{single: single{"mx_attend_scores", []string{"QUERIES", "17", "KEYS", "17", "ROW", "17", "HEADS", "4",
 		"GROUPS", "4", "SIZE", "8", "F", "8", "K", "8", "OFFSET", "-227", "SPAN", "38", "LOW", "12", "CLAMP", "0", "SUM_W",
 		"38", "OUT_W", "38"}}}
-	return append([]held{
+	return append([]bounded{
 		scores, scores.plus("CAUSAL", "1", "GROUPS", "1", "MULT", `"pack"`),
 		scores.plus("A_W", "16", "B_W", "16", "OUT_W", "16"),
 		sum, sum.plus("CAUSAL", "1", "MULT", `"pack"`),
@@ -104,8 +104,8 @@ func library() []held {
 }
 
 // small are those that Yosys maps within a second.
-func small() []held {
-	return []held{
+func small() []bounded {
+	return []bounded{
 		{single: single{"op_embedding", []string{"IDS", "16", "ID_W", "10", "ROWS", "1000", "BEATS", "4", "WIDTH", "32",
 			"IMAGE", `"4000x32.mem"`}}},
 		{single: single{"op_again", []string{"WIDTH", "16", "BEATS", "64", "TURNS", "12"}}},

@@ -148,26 +148,3 @@ func rename(g *ir.Graph, wanted map[*ir.Node]string) {
 		}
 	}
 }
-
-// apply puts r in the place of n; it refuses what does not give a value of the same shape.
-func (m *matcher) apply(n *ir.Node, r *made) bool {
-	probe := &ir.Node{Name: n.Name, Op: r.op, Attrs: r.attrs, Args: r.args, Pos: n.Pos, Type: n.Type}
-	for _, b := range append(slices.Clip(r.before), probe) {
-		if len(b.Args) == 0 {
-			continue
-		}
-		if shape, err := b.Op.Infer(b); err != nil || !slices.Equal(shape, b.Type.Shape) {
-			return false
-		}
-	}
-	if r.self != "" {
-		n.Name = m.g.FreshName(r.self)
-	}
-	for _, b := range r.before {
-		m.wanted[b] = b.Name // that of what it was made of may become free
-		b.Name = m.g.FreshName(b.Name)
-		m.g.InsertBefore(n, b)
-	}
-	n.Op, n.Attrs, n.Args, m.readers = r.op, r.attrs, r.args, nil
-	return true
-}

@@ -4,10 +4,9 @@ package formats
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"lathe/internal/diag"
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
@@ -125,19 +124,12 @@ func exactCodes(f format.Format, codes []int64) (format.Format, []int64) {
 // Rows calls f for every row, on all processors.
 func Rows(n int, f func(int)) { rowsWith(n, func(c int, _ *[]float32) { f(c) }) }
 
-// rowsWith is rows with a buffer for each processor.
+// rowsWith is rows with a buffer that rows share which come one after the other.
 func rowsWith(n int, f func(c int, buf *[]float32)) {
-	var wait sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), n)
-	for w := range workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			var buf []float32
-			for c := w; c < n; c += workers {
-				f(c, &buf)
-			}
-		}()
-	}
-	wait.Wait()
+	workers.Ranges(n, 1, func(from, to int) {
+		var buf []float32
+		for c := from; c < to; c++ {
+			f(c, &buf)
+		}
+	})
 }
