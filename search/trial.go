@@ -8,6 +8,7 @@ package search
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -144,13 +145,27 @@ func (t *Trial) Report(s Step) {
 // constraintKey is where both 4.x and 5.x of Optuna read the list of constraints: numbers, more than 0 where violated.
 const constraintKey = "constraints"
 
-// Constraints are how far each limit is broken, 0 or less where it holds; nil where nothing says so.
+// Constraints are how far each limit is broken, 0 or less where it holds; nil where nothing says so. Optuna 5 keeps
+// them one by one, as attributes of a prefix.
 func (t *Trial) Constraints() []float64 {
 	var list []float64
-	if raw, ok := t.System[constraintKey]; ok && json.Unmarshal(raw, &list) == nil {
-		return list
+	if raw, ok := t.System[constraintKey]; ok && json.Unmarshal(raw, &list) != nil {
+		list = nil
 	}
-	return nil
+	var names []string
+	for key := range t.System {
+		if strings.HasPrefix(key, constraintKey+":") {
+			names = append(names, key)
+		}
+	}
+	slices.Sort(names)
+	for _, key := range names {
+		var v float64
+		if json.Unmarshal(t.System[key], &v) == nil {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // Feasible says that no limit is broken.

@@ -16,44 +16,61 @@ import (
 	"lathe/search"
 	"lathe/search/sampler"
 	"lathe/search/storage/journal"
+	"lathe/search/storage/sqlite"
 )
 
 // keptFlags name a study that somebody has made.
 type keptFlags struct{ storage, study string }
 
 func (f *keptFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.storage, "storage", "search.log", "where studies are kept: a journal, which Optuna reads too")
+	c.Flags().StringVar(&f.storage, "storage", "search.log", "where studies are kept, which Optuna reads too: a "+
+		"journal file, or sqlite:///FILE")
 	c.Flags().StringVar(&f.study, "study", "", "name of the study; without it: the only one")
 }
 
 // worker names this program in the records of a journal.
 const worker = "lathe"
 
+// sqliteScheme begins the names of SQLite files, as in Optuna.
+const sqliteScheme = "sqlite:///"
+
 // known refuses storages of a kind that there is not.
 func (f *keptFlags) known() error {
 	scheme, _, is := strings.Cut(f.storage, "://")
-	if !is {
+	if path, ok := strings.CutPrefix(f.storage, sqliteScheme); !is || ok && path != "" {
 		return nil
 	}
 	return diag.New(diag.StudyStorage, f.storage, "storages of the kind %q are not known", scheme).
-		WithHint("name a file: --storage run.log")
+		WithHint("name a journal, --storage run.log, or an SQLite file, --storage sqlite:///run.db")
 }
 
 // open opens the storage; create makes it where it is not there.
-func (f *keptFlags) open(create bool) (search.Storage, error) {
+func (f *keptFlags) open(ctx context.Context, create bool) (search.Storage, error) {
 	if err := f.known(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(f.storage); err != nil && !create {
+	path, database := strings.CutPrefix(f.storage, sqliteScheme)
+	if _, err := os.Stat(path); err != nil && !create {
 		return nil, diag.New(diag.StudyStorage, f.storage, "there is no storage: %v", reason(err)).
 			WithHint("lathe search run makes one")
 	}
-	return journal.Open(f.storage, worker, create)
+	if database {
+		s, err := sqlite.Open(ctx, path, create)
+		if err != nil {
+			return nil, err // and no nil of another type
+		}
+		return s, nil
+	}
+	s, err := journal.Open(path, worker, create)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // find is the study; end closes its storage.
 func (f *keptFlags) find(ctx context.Context) (s *search.Study, end func(), err error) {
-	storage, err := f.open(false)
+	storage, err := f.open(ctx, false)
 	if err != nil {
 		return nil, nil, err
 	}

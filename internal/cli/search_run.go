@@ -133,7 +133,7 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 
 // join finds the study in its storage, or makes it.
 func (b *begun) join(ctx context.Context, f *searchFlags, fresh bool) error {
-	storage, err := f.open(true)
+	storage, err := f.open(ctx, true)
 	if err != nil {
 		return err
 	}

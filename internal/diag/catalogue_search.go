@@ -35,4 +35,6 @@ var searches = []Entry{
 	{TrialValues, "The values of a trial do not fit its study.",
 		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
 			"$ lathe search ask --storage run.log\n$ lathe search tell --trial 0 --storage run.log --values 1" + widths},
+	{StudySchema, "The tables of a database of studies are of another version.",
+		"sqlite.Open(ctx, " + `"newer.db", false) // its schema_version is 13`},
 }

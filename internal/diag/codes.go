@@ -307,4 +307,5 @@ const (
 	StudyExists  Code = "L1106"
 	StudyOther   Code = "L1107"
 	TrialValues  Code = "L1108"
+	StudySchema  Code = "L1109"
 )

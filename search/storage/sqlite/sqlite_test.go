@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/search"
+	"lathe/search/sampler"
+	"lathe/search/searchtest"
+	"lathe/search/storage/memory"
+)
+
+func open(t *testing.T, path string) *Storage {
+	t.Helper()
+	s, err := Open(t.Context(), path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestConform: a database does what the memory does, also when it is opened anew.
+func TestConform(t *testing.T) {
+	for seed := range uint64(3) {
+		path := filepath.Join(t.TempDir(), "a b?.db")
+		again := func() search.Storage { return open(t, path) }
+		searchtest.Conform(t, again(), memory.New(), again, 300, seed)
+	}
+}
+
+// TestTogether: several writers, each with the file open by itself, number their trials without a gap.
+func TestTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.db")
+	ways := []search.Direction{search.Maximize}
+	id, err := open(t, path).CreateStudy(t.Context(), "s", ways)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	errs := make(chan error, 4)
+	for range 4 {
+		wg.Go(func() {
+			s, err := Open(context.Background(), path, false)
+			st := &search.Study{Info: &search.StudyInfo{ID: id, Name: "s", Directions: ways}, Storage: s,
+				Space:   search.Space{{Name: "w", Dist: search.NewInt(4, 16, 2, false)}},
+				Sampler: sampler.NewTPE(0, sampler.TPEOptions{})}
+			for range 10 {
+				var trial *search.Trial
+				if err == nil {
+					trial, err = st.Ask(context.Background())
+				}
+				if err == nil {
+					err = st.Tell(context.Background(), trial.Number, search.Complete, []float64{1})
+				}
+			}
+			errs <- err
+		})
+	}
+	wg.Wait()
+	for range 4 {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	trials, err := open(t, path).Trials(t.Context(), id, 0, nil)
+	if err != nil || len(trials) != 40 {
+		t.Fatalf("%d trials, %v", len(trials), err)
+	}
+	for i, trial := range trials {
+		if trial.Number != i || trial.State != search.Complete {
+			t.Errorf("trial %d: %+v", i, trial)
+		}
+	}
+}
+
+// TestForeign refuses what is no database, and tables of another version, and leaves both as they are.
+func TestForeign(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.db")
+	text := "this is a text, and long enough for a page of a database: " + string(make([]byte, 4096))
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, true); diag.CodeOf(err) != diag.StudyStorage {
+		t.Errorf("a text: %v", err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != text {
+		t.Errorf("the text has changed: %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "other.db")
+	s := open(t, other)
+	err := s.write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.Exec(`UPDATE version_info SET schema_version = 13`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), other, true); diag.CodeOf(err) != diag.StudySchema {
+		t.Errorf("a newer version: %v", err)
+	}
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none.db"), false); diag.CodeOf(err) != diag.StudyStorage {
+		t.Errorf("no file: %v", err)
+	}
+}
