@@ -106,22 +106,29 @@ func unknown(path string, head []byte, all []format) error {
 	for _, f := range all {
 		exts = append(exts, f.exts...)
 	}
-	return e.WithHint("known extensions: %s", strings.Join(exts, " "))
+	hint := "known extensions: " + strings.Join(exts, " ")
+	if other := exported[strings.ToLower(filepath.Ext(path))]; other != "" {
+		hint = "export the model to ONNX: " + other
+	}
+	return e.WithHint("%s", hint)
+}
+
+// exported says how models of other tools, by extension, become ONNX.
+var exported = map[string]string{
+	".keras":  "model.export(\"model.onnx\", format=\"onnx\") in Keras 3, or python -m tf2onnx.convert",
+	".h5":     "model.export(\"model.onnx\", format=\"onnx\") in Keras 3, or python -m tf2onnx.convert",
+	".hdf5":   "model.export(\"model.onnx\", format=\"onnx\") in Keras 3, or python -m tf2onnx.convert",
+	".tflite": "python -m tf2onnx.convert --tflite model.tflite --output model.onnx",
+	".pb":     "python -m tf2onnx.convert --graphdef model.pb --inputs x:0 --outputs y:0 --output model.onnx",
+	".joblib": "skl2onnx.to_onnx(model, x), and write what it returns by SerializeToString()",
+	".pkl":    "skl2onnx.to_onnx(model, x) of scikit-learn, or torch.export of PyTorch",
 }
 
 // missing suggests a file of the same folder.
 func missing(path string) error {
 	e := diag.New(diag.ModelOpen, path, "no such file")
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return e
-	}
-	var names []string
-	for _, entry := range entries[:min(len(entries), 1000)] {
-		names = append(names, entry.Name())
-	}
-	if near := diag.Nearest(filepath.Base(path), names); near != "" {
-		return e.WithHint("did you mean %s?", filepath.Join(filepath.Dir(path), near))
+	if near := diag.NearestFile(path); near != "" {
+		return e.WithHint("did you mean %s?", near)
 	}
 	return e
 }

@@ -58,7 +58,8 @@ func newToolchain() (*toolchain, error) {
 	ask := func(name string, args ...string) (string, error) {
 		if _, err := exec.LookPath(name); err != nil {
 			return "", diag.New(diag.NoSimulator, "", "%s is not in PATH", name).
-				WithHint("install it (Debian: apt-get install verilator g++), or use another engine")
+				WithHint("install it (Debian: apt-get install verilator g++), or compute without a simulator: " +
+					"lathe run --engine ref or pjrt")
 		}
 		out, err := exec.Command(name, args...).Output()
 		if err != nil {

@@ -99,7 +99,8 @@ func (m *model) bind(opts source.Options) {
 		}
 	}
 	if all := m.all(); positions > 0 && max(all, m.seq) > positions {
-		m.bound("%d tokens are more than the %d positions of the model", max(all, m.seq), positions)
+		m.boundTo(fmt.Sprintf("take at most %d, with --past and --max-seq: --seq %d", positions, positions),
+			"%d tokens are more than the %d positions of the model", max(all, m.seq), positions)
 	} else if m.seq > all {
 		m.bound("%d tokens do not fit caches of %d", m.seq, all)
 	}

@@ -108,7 +108,12 @@ func (m *model) stand(name string, shape []int) *ir.Node {
 
 // bound is the error of a size that the model does not have.
 func (m *model) bound(msg string, args ...any) *ir.Node {
-	m.fail(diag.New(diag.BadBinding, m.b.File, msg, args...))
+	return m.boundTo("", msg, args...)
+}
+
+// boundTo is bound with a hint.
+func (m *model) boundTo(hint, msg string, args ...any) *ir.Node {
+	m.fail(diag.New(diag.BadBinding, m.b.File, msg, args...).WithHint("%s", hint))
 	return m.none
 }
 

@@ -217,5 +217,56 @@ func (f *File) find(is func(o *Op) bool) *Op {
 	return nil
 }
 
+// NearONNX is the declared name that comes closest to "domain.Op", with its place; "" for none.
+func (f *File) NearONNX(name string) string {
+	return f.near(name, func(o *Op) string { return o.onnx })
+}
+
+// NearTorch is NearONNX of a target "library.op.overload".
+func (f *File) NearTorch(target string) string {
+	base, _ := strings.CutSuffix(target, ".default")
+	return f.near(base, func(o *Op) string { return o.torch })
+}
+
+// NearStableHLO is NearONNX of the target of a custom call.
+func (f *File) NearStableHLO(target string) string {
+	return f.near(target, func(o *Op) string { return o.stablehlo })
+}
+
+func (f *File) near(name string, of func(*Op) string) string {
+	if f == nil {
+		return ""
+	}
+	var names []string
+	for _, o := range f.ops {
+		if of(o) != "" {
+			names = append(names, of(o))
+		}
+	}
+	near := diag.Nearest(name, names)
+	if near == "" {
+		return ""
+	}
+	o := f.find(func(o *Op) bool { return of(o) == near })
+	return near + ", declared in " + o.At
+}
+
 // Hint says how an operation that Lathe does not know can be declared.
 const Hint = "an operation of your own can be declared by --ops FILE.toml (docs/own-layers.md)"
+
+// Declare is Hint with the line that names an operation: key is onnx, torch or stablehlo, and name as NearONNX and its
+// like take it.
+func Declare(key, name string) string {
+	if space, op, ok := cutLast(name, "."); ok && key != "stablehlo" {
+		name = space + "::" + op
+	}
+	return fmt.Sprintf("%s, with %s = %q", Hint, key, name)
+}
+
+// cutLast is strings.Cut at the last separator.
+func cutLast(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return text, "", false
+}

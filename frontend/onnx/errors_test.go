@@ -309,7 +309,7 @@ func TestUnsupported(t *testing.T) {
 	want := `m.onnx: L0207: 2 operations in 3 places are not supported
   note: Rleu: at "a", "second"; nearest supported operation: Relu
   note: qonnx.Quant: at "c"
-  hint: docs/onnx.md lists the operators that are supported; ` + layers.Hint + `
+  hint: docs/onnx.md lists the operators that are supported; ` + layers.Declare("onnx", "qonnx.Quant") + `
 m.onnx: e (LeakyRelu): L0209: attribute alpha has the wrong type`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v", err)

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -131,8 +132,23 @@ func (im *importer) failed() error {
 	if len(front) > 0 && len(front) < source.MaxErrors {
 		hint += "; to end the model in front of them: --outputs " + strings.Join(front, ",")
 	}
-	hint += "; " + layers.Hint
-	return im.Err(im.base, func(op string) string { return source.Near(op, opNames()) }, hint)
+	own := layers.Hint
+	for _, op := range im.Unknowns() {
+		if strings.Contains(op, ".") && !knownDomain(op) {
+			own = layers.Declare("onnx", op)
+			break
+		}
+	}
+	hint += "; " + own
+	return im.Err(im.base, func(op string) string {
+		return cmp.Or(im.opts.Layers.NearONNX(op), source.Near(op, opNames()))
+	}, hint)
+}
+
+// knownDomain says that operations of the domain of an operation, "domain.Op", are supported.
+func knownDomain(op string) bool {
+	domain := op[:strings.LastIndex(op, ".")+1]
+	return slices.ContainsFunc(opNames(), func(known string) bool { return strings.HasPrefix(known, domain) })
 }
 
 // report keeps an error for failed.

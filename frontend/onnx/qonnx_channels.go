@@ -105,7 +105,8 @@ func (c *call) codesAlong() (codes []codeOf, axis int) {
 		case w != math.Trunc(w) || w < 0 || w > mostWidth:
 			c.fail(diag.QuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
 		case !(s > 0) || s > 3e38:
-			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", s)
+			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", s).
+				Hint = positiveScales
 		case !power:
 			c.fail(diag.QuantForm, "gives channels or elements of a computed value their own widths or scales, among "+
 				"them the scale %g, which is no power of two", s).Hint =

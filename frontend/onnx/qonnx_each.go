@@ -120,7 +120,8 @@ func (c *call) codesEach(zero int64, shape []int) []int64 {
 		case w != math.Trunc(w) || w < 0 || w > mostWidth:
 			c.fail(diag.QuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
 		case !(s > 0) || s > 3e38:
-			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", s)
+			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", s).
+				Hint = positiveScales
 		case w == 0:
 			codes[i] = zero
 		case w == 1 && a.Signed: // +1 and -1, as BipolarQuant

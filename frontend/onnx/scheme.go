@@ -33,6 +33,9 @@ type codeType struct {
 var codeTypes = [...]codeType{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true},
 	{21, 4, false}, {22, 4, true}, {12, 32, false}}
 
+// positiveScales says what to do about a scale that is none.
+const positiveScales = "calibrate the quantizer again with samples that reach every layer"
+
 // codes is the scheme of an element type, without scale and zero point.
 func (c *call) codes(dtype int64) coding.Scheme {
 	for _, t := range codeTypes {
@@ -40,7 +43,8 @@ func (c *call) codes(dtype int64) coding.Scheme {
 			return coding.Scheme{Ints: format.Fixed{W: t.w, Signed: t.signed}, Axis: -1}
 		}
 	}
-	c.fail(diag.QuantType, "has codes of type %s; integers of 4, 8, 16 and 32 bits are supported", dtypeName(dtype))
+	c.fail(diag.QuantType, "has codes of type %s; integers of 4, 8, 16 and 32 bits are supported", dtypeName(dtype)).
+		Hint = "quantize to them (QuantType.QInt8 of onnxruntime), or give the float model, which --calibrate quantizes"
 	return coding.Scheme{Axis: -1, Ints: format.Fixed{W: 8}}
 }
 
@@ -94,7 +98,8 @@ func (c *call) setScales(s *coding.Scheme, scales []float64, shape []int, axis i
 	for _, v := range scales {
 		f := float32(v)
 		if !(f > 0) || f > 3e38 {
-			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", v)
+			c.fail(diag.QuantScale, "has the scale %g; scales are positive finite numbers", v).
+				Hint = positiveScales
 			s.Scales = []float32{1}
 			return
 		}

@@ -284,7 +284,8 @@ func (e *externals) read(t *tensor) ([]byte, error) {
 	data, ok := e.files[location]
 	if !ok {
 		if data, err = e.open(location); err != nil {
-			return nil, t.fail(diag.ExternalData, "has its data in the file %q: %v", location, err)
+			return nil, t.fail(diag.ExternalData, "has its data in the file %q: %v", location, err).
+				WithHint("copy %s beside the model, or save the model with its weights in one file", location)
 		}
 		e.files[location] = data
 	}

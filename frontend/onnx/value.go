@@ -86,7 +86,8 @@ func (c *call) fixed(i int, what string) *ir.Node {
 		if c.known(v.node) {
 			c.fail(diag.ModelLimit, "%s (%s) is too large", what, quote(v.name))
 		} else {
-			c.fail(diag.DataDependent, "%s (%s) is computed at run time, it must be constant", what, quote(v.name))
+			c.fail(diag.DataDependent, "%s (%s) is computed at run time, it must be constant", what, quote(v.name)).
+				Hint = "--bind F.npz makes constants of inputs; else export the model for inputs of fixed sizes"
 		}
 		return nil
 	}

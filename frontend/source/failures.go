@@ -44,6 +44,14 @@ func (f *Failures) Unknown(op, place string) {
 	}
 }
 
+// Unknowns are the names of the unsupported operations, in order.
+func (f *Failures) Unknowns() (names []string) {
+	for _, u := range f.unknowns {
+		names = append(names, u.op)
+	}
+	return names
+}
+
 // Report keeps an error: with its own code and position, or else those given.
 func (f *Failures) Report(err error, code diag.Code, pos string) { f.errs = f.errs.Add(err, code, pos) }
 

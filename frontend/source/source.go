@@ -170,7 +170,7 @@ var looks = [...]struct{ prefix, what, hint string }{
 	{"\x80\x02", "a Python pickle", "save the model by torch.export.save"},
 	{"\x80\x03", "a Python pickle", "save the model by torch.export.save"},
 	{"\x80\x04", "a Python pickle", "save the model by torch.export.save"},
-	{"\x89HDF\r\n", "an HDF5 file", "export the model to ONNX first"},
+	{"\x89HDF\r\n", "an HDF5 file", "export the model to ONNX: model.export(\"model.onnx\", format=\"onnx\") in Keras 3"},
 	{"\x93NUMPY", "a NumPy array", ""},
 	{"PK\x03\x04", "a zip archive", ""},
 	{"\x1f\x8b", "gzip-compressed data", "unpack it first"},

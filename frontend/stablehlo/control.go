@@ -74,6 +74,10 @@ func convertCustom(c *call) {
 		c.declared(o)
 		return
 	}
-	c.wrap(c.Errorf(diag.UnsupportedOps, c.in.Op.At, "%s: the function %q of another program is not supported",
-		c.in.Op.Name, name).WithHint("%s", layers.Hint))
+	e := c.Errorf(diag.UnsupportedOps, c.in.Op.At, "%s: the function %q of another program is not supported",
+		c.in.Op.Name, name).WithHint("%s", layers.Declare("stablehlo", name))
+	if near := c.opts.Layers.NearStableHLO(name); near != "" {
+		e = e.WithHint("did you mean %s?", near)
+	}
+	c.wrap(e)
 }

@@ -229,13 +229,24 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 
 // failed reports all failures at once.
 func (im *importer) failed() error {
+	hint := layers.Hint
+	for _, op := range im.Unknowns() {
+		if own, is := strings.CutPrefix(op, "torch.ops."); is && !strings.HasPrefix(op, prefix) {
+			own, _ = strings.CutSuffix(own, ".default")
+			hint = layers.Declare("torch", own)
+			break
+		}
+	}
 	return im.Err("", func(op string) string {
+		if near := im.opts.Layers.NearTorch(strings.TrimPrefix(op, "torch.ops.")); near != "" {
+			return near
+		}
 		base := plainName(op)
 		if len(base) >= 80 {
 			return ""
 		}
 		return diag.Nearest(base, targets())
-	}, layers.Hint)
+	}, hint)
 }
 
 // report keeps an error for failed.

@@ -140,7 +140,7 @@ func checkPlugin(path string) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return diag.New(diag.PJRTPlugin, path, "the PJRT plugin is missing").
-			WithHint("scripts/setup fetches it; the engine ref needs no plugin")
+			WithHint("scripts/setup fetches it; without it: run --engine ref, verify --engines ref,rtl")
 	case err != nil:
 		return diag.New(diag.PJRTPlugin, path, "the PJRT plugin cannot be read: %v", err)
 	case !st.Mode().IsRegular():

@@ -214,6 +214,20 @@ func (a *Auto) Kept(c *Candidate) string {
 	return Goal{SQNR: c.SQNR}.String()
 }
 
+// Asking is the flag that asks for no more than a candidate keeps.
+func (a *Auto) Asking(c *Candidate) string {
+	down := func(v, unit float64) float64 { return math.Floor(v/unit) * unit }
+	switch {
+	case a.Goal.Score != nil && a.Least:
+		return fmt.Sprintf("--keep %.4g", *c.Score*(1+gainsScore))
+	case a.Goal.Score != nil:
+		return fmt.Sprintf("--keep %.4g", *c.Score-gainsScore*math.Abs(*c.Score))
+	case a.Goal.Accuracy != nil:
+		return fmt.Sprintf("--accuracy %.4f", down(*c.Accuracy, 1e-4))
+	}
+	return fmt.Sprintf("--sqnr %.1f", down(*c.SQNR, 0.1))
+}
+
 // Nearest is the candidate of the best quality, for goals that none meets; nil where all are refused.
 func (a *Auto) Nearest() *Candidate {
 	var best *Candidate

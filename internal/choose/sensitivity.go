@@ -146,7 +146,8 @@ func (s *Sensitivity) used(model string) error {
 		}
 		refused = s.Rows[i].Refused
 	}
-	return diag.New(diag.NoUsableFormat, model, "no layer takes any of these formats: %s", refused)
+	return diag.New(diag.NoUsableFormat, model, "no layer takes any of these formats: %s", refused).
+		WithHint("take others: --formats 'fixed(4..8),mxint8'; lathe list formats has all")
 }
 
 // share divides the error of each format among its layers.

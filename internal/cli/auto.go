@@ -147,6 +147,9 @@ func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 		e = e.WithNote("the nearest is %s, which keeps %s", n.Name, r.Kept(n))
 	}
 	hint := "wider --formats may"
+	if n := r.Nearest(); n != nil {
+		hint = "ask for " + r.Asking(n) + ", or wider --formats may do"
+	}
 	switch q := &p.Quantize; {
 	case q.RoundWeights == plan.RoundNearest:
 		hint += ", or round_weights = \"gptq\" in a --plan"

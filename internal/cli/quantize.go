@@ -67,7 +67,8 @@ func (a *App) quantize() *cobra.Command {
 func namesGraph(out string) error {
 	switch ext := strings.ToLower(filepath.Ext(out)); ext {
 	case ".onnx", ".pt2", ".mlir", ".stablehlo":
-		return usagef("-o %s: the saved graph is not a %s file; name it .lathe", out, ext)
+		err := diag.New(diag.Usage, "", "-o %s: the saved graph is not a %s file", out, ext)
+		return &usageError{err.WithHint("-o %s", strings.TrimSuffix(out, filepath.Ext(out))+".lathe")}
 	}
 	return nil
 }

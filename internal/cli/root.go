@@ -161,6 +161,13 @@ func (a *App) command(name string) *cobra.Command {
 		if near := nearestFlag(c, text); near != "" {
 			hint = "did you mean --" + near + "? " + hint
 		}
+		if _, rest, is := strings.Cut(text, "\" for \"--"); is {
+			name, _, _ := strings.Cut(rest, "\"")
+			if f := c.Flags().Lookup(name); f != nil {
+				kind, usage := pflag.UnquoteUsage(f)
+				hint = fmt.Sprintf("--%s takes %s %s: %s", name, article(kind), kind, usage)
+			}
+		}
 		return &usageError{diag.New(diag.Usage, "", "%s", text).WithHint("%s", hint)}
 	})
 	return root
@@ -271,4 +278,12 @@ func sameFile(a, b string) bool {
 		return os.SameFile(x, y) && x.Mode().IsRegular()
 	}
 	return filepath.Clean(a) == filepath.Clean(b)
+}
+
+// article is a or an.
+func article(word string) string {
+	if word != "" && strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an"
+	}
+	return "a"
 }

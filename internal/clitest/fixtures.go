@@ -111,6 +111,8 @@ func WriteArrays(dir string) error {
 		{"x.npz", alone("x", ramp(samples*8), samples, 8)},
 		{"many.npz", alone("x", ramp(50_000*8), 50_000, 8)},
 		{"image.npz", alone("x", ramp(samples*72), samples, 2, 6, 6)},
+		{"channels-last.npz", alone("x", ramp(samples*72), samples, 6, 6, 2)},
+		{"one-hot.npy", alone("labels", oneHot(labels), samples, 4)},
 		{"wrong-shape.npz", alone("x", ramp(samples*9), samples, 9)},
 		{"wrong-name.npz", two(npz.Float32Array("data", []int{1, 8}, ramp(8)), npz.Float32Array("w", []int{2}, ramp(2)))},
 		{"nan.npz", alone("x", nan, samples, 8)},
@@ -147,6 +149,15 @@ func WriteArrays(dir string) error {
 		}
 	}
 	return nil
+}
+
+// oneHot is a row of four numbers for each label, 1 at its place.
+func oneHot(labels []int64) []float32 {
+	rows := make([]float32, 4*len(labels))
+	for i, l := range labels {
+		rows[4*i+int(l)] = 1
+	}
+	return rows
 }
 
 // rawNPY is a file of format version 1.0 with the given header and 1280 bytes of zeros.

@@ -49,7 +49,9 @@ func soundModels() []namedModel {
 		{"negative-variance.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y"),
 			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
 		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},
-		{"running.onnx", one(x, node("sum1", "CumSum", "x axis", "y"), ints("axis", 1))}, // sums that no unit makes
+		{"running.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
+			tensors: list(ints("axis", 1), ints("pads", 0, 0, 0, 128)),
+			nodes:   list(node("pad1", "Pad", "x pads", "h"), node("sum1", "CumSum", "h axis", "y"))}}, // too long for a unit
 		{"classifier.onnx", vary(func(m *onnxModel) { // label and probabilities
 			m.nodes = append(m.nodes, node("soft", "Softmax", "y", "p"), node("most", "ArgMax", "p", "i", intAttr("axis", 1)),
 				node("names", "Gather", "classes i", "label"))
@@ -111,6 +113,7 @@ func brokenModels() []namedModel {
 		{"unknown-ops.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
 			nodes: list(node("warp1", "DeformConv", "x", "h"), node("relu1", "Relu", "h", "a"), node("nms1", "Unique", "a", "b"),
 				node("warp2", "DeformConv", "b", "y"))}},
+		{"own.onnx", one(x, node("gain1", "Gain", "x", "y").text(7, "com.example"))},
 		{"training.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y", intAttr("training_mode", 1)),
 			weights("s", 2), weights("b", 2), weights("m", 2), weights("v", 2))},
 		{"odd-attribute.onnx", one(x, node("relu1", "Relu", "x", "y", intAttr("slope", 1)))},

@@ -25,6 +25,7 @@ func programs() map[string][]byte {
 		"long-weight.pt2": of(x + "param fc1.weight f32 4x8 elems=31\n" + fc),
 		"in-place.pt2": of(x + "a f32 1x8 = sigmoid.default self=%x\nb f32 8x1 = permute.default self=%a dims=[1,0]\n" +
 			"c f32 1x8 = relu_.default self=%a\ny f32 8x1 = relu.default self=%b\noutput c\noutput y\n"),
+		"dropout.pt2":     of(x + "y f32 1x8 = dropout.default input=%x p=0.5 train=true\noutput y\n"),
 		"other-shape.pt2": of(x + "y f32 1x4 = relu.default self=%x\noutput y\n"),
 	}
 }

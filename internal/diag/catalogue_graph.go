@@ -33,7 +33,9 @@ var graphs = []Entry{
 	{ReferenceOnly, "An operation in these number formats runs on the reference engine only.",
 		"golden.Print(g, 1, false) // a relu whose format is not a fixed-point one"},
 	{NoHardwareForm, "An operation has no hardware in this form.",
-		"$ lathe emit-verilog apart.onnx -o out"},
+		"$ lathe emit-verilog g.lathe -o out\n-- g.lathe --\nlathe 1\ngraph %g quantized(%x) {\n" +
+			"  %x = input : 2x3x4x5 int(8)\n" +
+			"  %y = reduce_max(%x) {axes = [0, 2]} : 1x3x1x5 int(8)\n  return y = %y\n}\n"},
 	{SampleShape, "A sample does not have the values, or their shapes, that the graph takes.",
 		"program.Run(ctx, []ref.Sample{{}}) // no value for the one input"},
 	{WrongAttributes, "A node has attributes of another operation, or none where it needs some.",

@@ -3,6 +3,8 @@
 package diag
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -63,4 +65,21 @@ func Number(v float64, digits int) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// NearestFile is the file whose name comes closest to that of path, in the same folder; "" where none is near.
+func NearestFile(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, entry := range entries[:min(len(entries), 1000)] {
+		names = append(names, entry.Name())
+	}
+	near := Nearest(filepath.Base(path), names)
+	if near == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), near)
 }

@@ -6,6 +6,7 @@ package docs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -24,6 +25,7 @@ type Page struct {
 // on GPUs are kept. Error as Kernels.
 func Pages(measurements fs.FS) ([]Page, error) {
 	kernels, err := Kernels(measurements)
+	refused, e := Refusals()
 	return []Page{
 		{"errors.md", Errors(diag.Catalogue())},
 		{"formats.md", Formats()},
@@ -31,8 +33,9 @@ func Pages(measurements fs.FS) ([]Page, error) {
 		{"models.md", Models()},
 		{"ops.md", Ops()},
 		{"ptx.md", PTX()},
+		{"refusals.md", refused},
 		{"torch.md", Torch()},
-	}, err
+	}, errors.Join(err, e)
 }
 
 // ranges of codes, by their first three characters.

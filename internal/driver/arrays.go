@@ -98,8 +98,7 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 		if !ok {
 			return nil, batch, diag.New(diag.ArrayShape, f.Path, "array %q has shape %s, input %q takes %s", a.Name,
 				ir.ShapeString(a.Shape), n.Name, ir.ShapeString(shape)).
-				WithHint("expected %s (N samples): wrong file, or reshape it; --shape sets sizes that the model leaves open, "+
-					"--seq the tokens of a Hugging Face folder, --max-seq the room of a decoder", sampled(shape))
+				WithHint("%s", reshaping(a.Shape, shape))
 		}
 		if b.Samples == 0 {
 			return nil, batch, diag.New(diag.ArrayShape, f.Path, "array %q of shape %s holds no sample", a.Name,

@@ -337,7 +337,9 @@ func Labels(path string) ([][]int64, error) {
 func LabelsOf(a *npz.Array, path string) ([][]int64, error) {
 	all, err := a.Int64s()
 	if err != nil {
-		return nil, diag.At(err, diag.Labels, path)
+		e := diag.New(diag.Labels, path, "%s", diag.Message(err))
+		return nil, e.WithHint("class numbers are whole: y.astype(numpy.int64), or one_hot.argmax(-1); numbers that the " +
+			"outputs should be go with --metric rmse")
 	}
 	samples := 1
 	if shape := a.Shape; len(shape) > 0 {
@@ -353,13 +355,15 @@ func LabelsOf(a *npz.Array, path string) ([][]int64, error) {
 // they come from.
 func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error {
 	if len(labels) != samples {
-		return diag.New(diag.Labels, path, "%d labels for %d samples", len(labels)*len(labels[0]), samples)
+		return diag.New(diag.Labels, path, "%d labels for %d samples", len(labels)*len(labels[0]), samples).
+			WithHint("take labels and samples of one set, in one order: x[:n] goes with y[:n]")
 	}
 	first := g.Out[0]
 	n, place := classes(g, len(labels[0]))
 	if n == 0 {
 		return diag.New(diag.Labels, path, "%d labels a sample: output %q of shape %s has not as many rows", len(labels[0]),
-			first.Name, ir.ShapeString(first.Node.Type.Shape))
+			first.Name, ir.ShapeString(first.Node.Type.Shape)).
+			WithHint("a class number for each sample is needed; of one-hot rows: y.argmax(-1)")
 	}
 	what := fmt.Sprintf("has %d elements", n)
 	if place {
@@ -368,7 +372,8 @@ func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error 
 	for i, of := range labels {
 		for _, l := range of {
 			if l < 0 || l >= int64(n) {
-				return diag.New(diag.Labels, path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name, what)
+				return diag.New(diag.Labels, path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name, what).
+					WithHint("classes count from 0 to %d; where the first is 1: y - 1", n-1)
 			}
 		}
 	}

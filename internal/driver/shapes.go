@@ -154,3 +154,37 @@ func (s Source) noteShapes(before, g *ir.Graph, path string) {
 		s.Note(fmt.Sprintf("%s, as in %s", strings.Join(parts, ", "), filepath.Base(path)))
 	}
 }
+
+// reshaping says what to do with an array of shape have, which does not hold samples of a shape: where its axes only
+// stand in another order, which transpose of NumPy turns them.
+func reshaping(have, shape []int) string {
+	want := fmt.Sprintf("expected %s (N samples): ", sampled(shape))
+	rows := shape
+	if len(rows) > 0 && rows[0] == 1 && len(rows) == len(have) {
+		rows = rows[1:]
+	}
+	if n := len(rows); len(have) == n+1 && n > 0 {
+		given := have[1:]
+		switch axes := []int{0}; {
+		case n == 1 && have[0] == rows[0]:
+			return want + "the samples stand last: x.T"
+		case n > 1 && given[n-1] == rows[0] && slices.Equal(given[:n-1], rows[1:]):
+			for axes = append(axes, n); len(axes) <= n; {
+				axes = append(axes, len(axes)-1)
+			}
+			return want + "the first axis of the model stands last: x.transpose(" + commas(axes) + ")"
+		case n > 1 && given[0] == rows[n-1] && slices.Equal(given[1:], rows[:n-1]):
+			for len(axes) < n {
+				axes = append(axes, len(axes)+1)
+			}
+			return want + "the last axis of the model stands first: x.transpose(" + commas(append(axes, 1)) + ")"
+		}
+	}
+	return want + "wrong file, or reshape it; --shape sets sizes that the model leaves open, --seq the tokens of a " +
+		"Hugging Face folder, --max-seq the room of a decoder"
+}
+
+// commas lists numbers.
+func commas(list []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
+}

@@ -80,15 +80,7 @@ func runExample(t *testing.T, e diag.Entry) {
 	for _, f := range archive.Files {
 		writeExample(t, filepath.Join(dir, f.Name), f.Data)
 	}
-	links, err := os.ReadDir(fixtures)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range links {
-		if err := os.Symlink(filepath.Join(fixtures, f.Name()), filepath.Join(dir, f.Name())); err != nil {
-			t.Fatal(err)
-		}
-	}
+	link(t, dir)
 	commands := strings.Split(strings.TrimSpace(string(archive.Comment)), "\n")
 	for i, line := range commands {
 		said, err := command(t, dir, strings.TrimPrefix(line, "$ "))
@@ -107,6 +99,20 @@ func runExample(t *testing.T, e diag.Entry) {
 			if c[1] != string(e.Code) {
 				t.Errorf("got %s", c[1])
 			}
+		}
+	}
+}
+
+// link puts the fixtures into a folder.
+func link(t *testing.T, dir string) {
+	t.Helper()
+	links, err := os.ReadDir(fixtures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range links {
+		if err := os.Symlink(filepath.Join(fixtures, f.Name()), filepath.Join(dir, f.Name())); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

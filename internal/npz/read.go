@@ -4,6 +4,7 @@ package npz
 
 import (
 	"archive/zip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,7 +19,11 @@ import (
 func Read(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, diag.New(diag.ArrayOpen, path, "%s", plain(err))
+		e := diag.New(diag.ArrayOpen, path, "%s", plain(err))
+		if near := diag.NearestFile(path); near != "" {
+			e = e.WithHint("did you mean %s?", near)
+		}
+		return nil, e
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -26,6 +31,17 @@ func Read(path string) (*File, error) {
 		return nil, diag.New(diag.ArrayOpen, path, "this file cannot be read")
 	}
 	return readFrom(f, info.Size(), path)
+}
+
+// saving says how to write arrays that are in some other file.
+func saving(path string) string {
+	base := filepath.Base(path)
+	ext := filepath.Ext(base)
+	to := strings.TrimSuffix(base, ext) + ".npz"
+	if ext == ".csv" || ext == ".txt" {
+		return fmt.Sprintf("numpy.savez(%q, numpy.loadtxt(%q, delimiter=\",\")) makes one of a table", to, base)
+	}
+	return fmt.Sprintf("write one with numpy.savez(%q, name=array)", to)
 }
 
 // plain is the cause of an error of package os without the path, which the position tells.
@@ -57,7 +73,7 @@ func readFrom(r io.ReaderAt, size int64, path string) (*File, error) {
 	}
 	if string(first[:]) != "PK" {
 		return nil, diag.New(diag.ArrayBroken, path, "this is neither a .npz nor a .npy file").
-			WithHint("write one with numpy.savez(%q, name=array)", filepath.Base(path))
+			WithHint("%s", saving(path))
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {

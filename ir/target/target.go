@@ -132,6 +132,9 @@ func Find(part string) (*Device, error) {
 		full = append(full, d.Part)
 	}
 	err := diag.New(diag.UnknownPart, "", "unknown part %q", part)
+	if device := board(part); device != "" {
+		return nil, err.WithNote("that is a board").WithHint("use %s, the device on it", device)
+	}
 	if near := diag.Nearest(low, append(full, names...)); near != "" {
 		return nil, err.WithHint("did you mean %q?", near)
 	}

@@ -84,7 +84,7 @@ func (s *area) fastest(p point) (point, error) {
 	if s.rate(ii)*(1+1e-12) >= s.plan.Fold.FPS { // which may leave a part of a cycle more than the limit
 		return point{found: p.found, proof: "no smaller folding was found at this rate within the budget"}, nil
 	}
-	hint := fmt.Sprintf("ask for at most fps = %s, which takes %s cycles a sample", floorRate(s.rate(ii)), plan.TOML(ii))
+	hint := fmt.Sprintf("ask for at most fps = %s, which takes %s a sample", floorRate(s.rate(ii)), cyclesOf(ii))
 	if p.found.bottleneck(p.found.report.II()) == memoryPort {
 		hint += `; or raise axi_bits of [memory], or say weights = "hold" for some layers`
 	}
@@ -150,4 +150,12 @@ func (s *hurry) next(last *outcome) (point, error) {
 func floorRate(fps float64) string {
 	scale := math.Pow(10, math.Floor(math.Log10(fps))-2)
 	return plan.TOML(math.Floor(fps/scale) * scale)
+}
+
+// cyclesOf is a mean number of cycles in words.
+func cyclesOf(ii float64) string {
+	if ii == 1 {
+		return diag.Cycles(1)
+	}
+	return plan.TOML(ii) + " cycles"
 }

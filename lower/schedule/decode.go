@@ -30,7 +30,8 @@ func DecodeTokens(g *ir.Graph) (int, error) {
 		if got := o.Node.Type.Tokens(); got != n || beats%n != 0 {
 			return 0, o.Node.Errorf(diag.NoDecoder, "%q is %s in %d beats, which are not those of %d tokens", o.Name,
 				ir.ShapeString(o.Node.Type.Shape), beats, n).
-				WithHint("a decoder gives something for each token: end the model before what joins them (--outputs)")
+				WithHint("a decoder gives something for each token: end the model before what joins them (--outputs), or " +
+					"leave decode out where nothing has tokens")
 		}
 	}
 	for _, o := range g.Out {

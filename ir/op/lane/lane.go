@@ -53,19 +53,24 @@ func GCD(a, b int) int {
 // Check reports lanes that are none of the legal numbers (ascending), all of which divide size things, and names
 // the nearest: an error L0412 at the node, nil where the lanes are legal. key is the word for them, such as in_lanes.
 func Check(n *ir.Node, key string, lanes int, legal []int, size int, things string) *diag.Error {
-	at, found := slices.BinarySearch(legal, lanes)
-	if found {
+	if slices.Contains(legal, lanes) {
 		return nil
 	}
+	e := n.Errorf(diag.LanesDivide, "%s %d does not divide %d %s", key, lanes, size, things)
+	if near := Nearest(legal, lanes); near != "" {
+		e.Hint = "use " + near
+	}
+	return e
+}
+
+// Nearest are the legal numbers of lanes, which ascend, on either side of lanes, in words; "" where there are none.
+func Nearest(legal []int, lanes int) string {
+	at, _ := slices.BinarySearch(legal, lanes)
 	var near []string
 	for _, d := range legal[max(at-1, 0):min(at+1, len(legal))] {
 		near = append(near, fmt.Sprint(d))
 	}
-	e := n.Errorf(diag.LanesDivide, "%s %d does not divide %d %s", key, lanes, size, things)
-	if len(near) > 0 {
-		e.Hint = "use " + strings.Join(near, " or ")
-	}
-	return e
+	return strings.Join(near, " or ")
 }
 
 // CheckDivisor is Check where every divisor is legal.

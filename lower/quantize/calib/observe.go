@@ -42,9 +42,7 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 				if err := NeverPadded(g.Nodes[k]); err != nil {
 					return err
 				}
-				return g.Nodes[k].Errorf(diag.CalibrationData,
-					"calibration sample %d gives a value here that is not a finite number", i).
-					WithHint("the constants of the model are finite: the values of this sample overflow it; remove the sample")
+				return endless(g, k, i, values)
 			}
 			parts[i][k] = part
 			if of := spreads[g.Nodes[k]]; of != nil {
@@ -125,6 +123,24 @@ func selection(x []float32, sample, samples int) *Values {
 		}
 	}
 	return v
+}
+
+// endless is the error of node k, which makes what is no finite number of finite values of a sample.
+func endless(g *ir.Graph, k, sample int, values []*ir.Tensor) *diag.Error {
+	n := g.Nodes[k]
+	e := n.Errorf(diag.CalibrationData, "calibration sample %d gives a value here that is not a finite number", sample).
+		WithHint("the constants of the model are finite: the values of this sample overflow it; remove the sample")
+	if !n.Op.Traits.Elementwise || len(n.Args) != 1 {
+		return e
+	}
+	at := InfiniteAt(values[k].Floats)
+	from := slices.Index(g.Nodes, n.Args[0])
+	if at < 0 || values[from] == nil || at >= len(values[from].Floats) {
+		return e
+	}
+	return e.WithNote("%s is %g at %g", n.Op.Name, values[k].Floats[at], values[from].Floats[at]).
+		WithHint("clip what it reads to where it has values: torch.clamp, Clip, or in a formula of --ops max(x, least) or " +
+			"where(condition, a, b); or remove the sample")
 }
 
 // tailed is how many of the largest values of a sample are kept beside a selection.

@@ -34,11 +34,13 @@ type laner struct {
 	Chosen Foldings
 	causes map[*ir.Node]dspCause // what notDSP has found
 	notes  []string
+	asked  map[string]*asked    // by rules, and the keys of each
 	padded map[*ir.Node]*padded // the rows of keys that may end in dead lanes, by the nodes that know of them
 }
 
 func newLaner(plan *plan.Fold, g *ir.Graph) *laner {
-	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]dspCause{}}
+	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]dspCause{},
+		asked: map[string]*asked{}}
 	l.padded = findPadded(g, l.users)
 	return l
 }
@@ -80,7 +82,7 @@ func Choose(g *ir.Graph, fold *plan.Fold, chosen Foldings, units *unit.Cache, re
 	for _, note := range l.notes {
 		report.Note("%s", note)
 	}
-	return l.Errs.Err()
+	return l.err()
 }
 
 func keepsWords(n *ir.Node) bool {
@@ -342,6 +344,7 @@ func (l *laner) divides(n *ir.Node, key string, lanes int, c ir.Count, from stri
 	legal := c.Legal
 	wrong := lane.Check(n, key, lanes, legal, c.Size, c.Things)
 	if wrong == nil {
+		l.ask(from, key, lanes, legal, nil)
 		return lanes
 	}
 	for _, e := range l.Errs { // an input asks its reader first: one message is enough
@@ -352,6 +355,7 @@ func (l *laner) divides(n *ir.Node, key string, lanes int, c ir.Count, from stri
 	if from != "" {
 		wrong = wrong.WithNote("set by %s", from)
 	}
+	l.ask(from, key, lanes, legal, wrong)
 	l.Errs = append(l.Errs, wrong)
 	return legal[0]
 }

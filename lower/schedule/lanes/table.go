@@ -41,7 +41,7 @@ func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w
 			l.Node(n)
 		}
 	}
-	if err := l.Errs.Err(); err != nil {
+	if err := l.err(); err != nil {
 		return nil, err
 	}
 	t := &Table{Laner: l, wiring: w, turns: ring.Turns(g)}
