@@ -3,6 +3,7 @@
 package torch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +11,9 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
 )
@@ -304,7 +307,7 @@ func convertAvgPool(c *call) {
 	c.result(undo(c.emit("", window.AvgPool, a, x)))
 }
 
-// convertAdaptive is the mean, or the largest value, of the image or of equal parts of it.
+// convertAdaptive is the mean, or the largest value, of the image or of parts of it.
 func convertAdaptive(c *call) {
 	rank := c.dimsOf()
 	x, undo := c.batched(c.tensor("self"), rank)
@@ -315,9 +318,12 @@ func convertAdaptive(c *call) {
 	in := x.Type.Shape[2:]
 	w := geometry.Window{Pads: make([]int, 2*rank), Dilations: slices.Repeat([]int{1}, rank)}
 	for i, o := range out {
-		if o < 1 || in[i]%o != 0 {
-			c.fail(diag.UnsupportedForm, "makes %s of %s: parts of different sizes", ir.ShapeString(out), ir.ShapeString(in)).
-				Hint = "an output size that divides the image is supported"
+		if o < 1 {
+			c.fail(diag.BadDimension, "makes %s of %s", ir.ShapeString(out), ir.ShapeString(in))
+			return
+		}
+		if in[i]%o != 0 {
+			c.result(undo(c.uneven(x, out)))
 			return
 		}
 		w.Kernel = append(w.Kernel, in[i]/o)
@@ -332,4 +338,41 @@ func convertAdaptive(c *call) {
 		return
 	}
 	c.result(undo(c.emit("", window.AvgPool, &window.AvgAttrs{Window: w}, x)))
+}
+
+// uneven reduces parts of different sizes, one axis of the image after the other: part k of o of n elements begins at
+// floor(k*n/o) and ends before ceil((k+1)*n/o), as PyTorch has it, so that neighbours may share elements.
+func (c *call) uneven(x *ir.Node, out []int) *ir.Node {
+	reducer := reduce.Mean
+	if strings.Contains(c.n.target, "_max_") {
+		reducer = reduce.Max
+	}
+	var axes []int
+	for i, o := range out {
+		if x.Type.Shape[2+i] != o {
+			axes = append(axes, 2+i)
+		}
+	}
+	for i, axis := range axes {
+		n, o, whole := x.Type.Shape[axis], out[axis-2], ""
+		if i < len(axes)-1 {
+			whole = fmt.Sprintf("parts%d", axis)
+		}
+		parts := make([]*ir.Node, o)
+		for k := range o {
+			from, to, name := k*n/o, ((k+1)*n+o-1)/o, fmt.Sprintf("part%d_%d", axis, k)
+			part := c.emit(name, move.Slice, &move.SliceAttrs{Axis: axis, Start: from, Count: to - from, Step: 1}, x)
+			if name += "_reduced"; o == 1 {
+				name = whole
+			}
+			parts[k] = c.emit(name, reducer, &reduce.Attrs{Axes: []int{axis}}, part)
+		}
+		if x = parts[0]; o > 1 {
+			x = c.emit(whole, move.Concat, &move.ConcatAttrs{Axis: axis}, parts...)
+		}
+		if c.err != nil {
+			return nil
+		}
+	}
+	return x
 }

@@ -3,12 +3,18 @@
 package simplify
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/composite"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/walk"
 	"lathe/ir/op/whole"
 )
 
@@ -59,4 +65,116 @@ func timesInverse(g *ir.Graph, n *ir.Node) error {
 	n.Op, n.Attrs = pointwise.Mul, nil
 	n.Args = []*ir.Node{n.Args[0], newConst(g, n, n.Name+".inverse", n.Pos, shape, inverse, c)}
 	return nil
+}
+
+const (
+	// mostRunning bounds the axis of running sums that become a product with a matrix, which has the square of it.
+	mostRunning = 128
+	// mostFactors bounds how many values of a product become a tree of multiplications.
+	mostFactors = 16
+)
+
+// partsOf are the operations that n, which has no unit, consists of; nil where it stays.
+func partsOf(n *ir.Node) ([]*ir.Node, error) {
+	switch {
+	case n.Op.ByParts():
+		return n.Op.Expand(n)
+	case n.Op == whole.CumSum && n.Type.IsFloat():
+		return runningParts(n)
+	case n.Op == reduce.Prod && n.Type.IsFloat():
+		return productParts(n)
+	}
+	if _, ok := n.Attrs.(*reduce.Attrs); ok && n.Op.RTL != nil && n.Type.IsFloat() {
+		return reduceParts(n)
+	}
+	return nil, nil
+}
+
+// reduceParts are a reduction along axes with others between them, run by run; nil where there are none between.
+func reduceParts(n *ir.Node) ([]*ir.Node, error) {
+	shape, a := n.Args[0].Type.Shape, n.Attrs.(*reduce.Attrs)
+	var runs [][]int
+	between := true
+	for axis, size := range shape {
+		switch reduced := slices.Contains(a.Axes, axis); {
+		case reduced && (len(runs) == 0 || between && size > 1):
+			runs, between = append(runs, []int{axis}), false
+		case reduced:
+			runs[len(runs)-1] = append(runs[len(runs)-1], axis)
+		case size > 1:
+			between = true
+		}
+	}
+	if len(runs) < 2 {
+		return nil, nil
+	}
+	e, y := composite.Expand(n), n.Args[0]
+	for i, run := range runs {
+		y = e.Do(fmt.Sprintf("run%d", i), n.Op, &reduce.Attrs{Axes: run}, y)
+	}
+	return e.Done()
+}
+
+// runningParts are running sums as the product with a triangle of ones.
+func runningParts(n *ir.Node) ([]*ir.Node, error) {
+	a, x := n.Attrs.(*whole.CumSumAttrs), n.Args[0]
+	last := len(x.Type.Shape) - 1
+	axis, err := walk.Axis(a.Axis, last+1)
+	if err != nil || x.Type.Shape[axis] > mostRunning {
+		return nil, err
+	}
+	size := x.Type.Shape[axis]
+	triangle := make([]float32, size*size)
+	for to := range size {
+		for from := range size {
+			if from < to != a.Reverse && from != to || from == to && !a.Exclusive {
+				triangle[to*size+from] = 1
+			}
+		}
+	}
+	e := composite.Expand(n)
+	ones := e.Const("triangle", ir.Float(size, size), ir.FloatBlob(triangle))
+	turn := func(name string, x *ir.Node) *ir.Node {
+		if axis == last {
+			return x
+		}
+		perm := make([]int, last+1)
+		for i := range perm {
+			perm[i] = i
+		}
+		perm[axis], perm[last] = last, axis
+		return e.Do(name, move.Transpose, &move.TransposeAttrs{Perm: perm}, x)
+	}
+	turn("back", e.Do("sums", sum.Linear, nil, turn("turned", x), ones))
+	return e.Done()
+}
+
+// productParts are the product along axes as a tree of multiplications.
+func productParts(n *ir.Node) ([]*ir.Node, error) {
+	e, y := composite.Expand(n), n.Args[0]
+	all := 1
+	for _, axis := range n.Attrs.(*reduce.Attrs).Axes {
+		all *= y.Type.Shape[axis]
+	}
+	if all > mostFactors || all == 1 {
+		return nil, nil
+	}
+	for _, axis := range n.Attrs.(*reduce.Attrs).Axes {
+		size := y.Type.Shape[axis]
+		factors := make([]*ir.Node, size)
+		for i := range factors {
+			factors[i] = e.Do(fmt.Sprintf("factor%d_%d", axis, i), move.Slice,
+				&move.SliceAttrs{Axis: axis, Start: i, Count: 1, Step: 1}, y)
+		}
+		for len(factors) > 1 {
+			var products []*ir.Node
+			for i := 0; i+1 < len(factors); i += 2 {
+				products = append(products, e.Do(fmt.Sprintf("product%d_%d_%d", axis, len(factors), i), pointwise.Mul, nil,
+					factors[i], factors[i+1]))
+			}
+			factors = append(products, factors[2*len(products):]...)
+		}
+		y = factors[0]
+	}
+	return e.Done()
 }

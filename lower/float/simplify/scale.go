@@ -13,18 +13,16 @@ import (
 	"lathe/ir/op/sum"
 )
 
-// Composites replaces the operations that are built by their parts (Op.ByParts). The last part keeps the name. An
-// operation stays whole where one of its parts has no integer form: errors then name it.
+// Composites replaces the operations that are built by their parts: Op.ByParts, running sums, products of a few values,
+// reductions of axes apart. The last part keeps the name. An operation stays whole where one of its parts has no
+// integer form: errors then name it.
 func Composites(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		if !n.Op.ByParts() {
-			continue
-		}
-		parts, err := n.Op.Expand(n)
+		parts, err := partsOf(n)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(parts, floatOnly) {
+		if parts == nil || slices.ContainsFunc(parts, floatOnly) {
 			continue
 		}
 		Replace(g, n, parts)
