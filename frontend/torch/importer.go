@@ -231,7 +231,7 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 func (im *importer) failed() error {
 	hint := layers.Hint
 	for _, op := range im.Unknowns() {
-		if own, is := strings.CutPrefix(op, "torch.ops."); is && !strings.HasPrefix(op, prefix) {
+		if own, is := strings.CutPrefix(op, "torch.ops."); is && !knownLibrary(own) {
 			own, _ = strings.CutSuffix(own, ".default")
 			hint = layers.Declare("torch", own)
 			break
@@ -247,6 +247,13 @@ func (im *importer) failed() error {
 		}
 		return diag.Nearest(base, targets())
 	}, hint)
+}
+
+// knownLibrary says that operations of the library of a target, "library.op.overload", are supported.
+func knownLibrary(target string) bool {
+	library, _, _ := strings.Cut(target, ".")
+	return library == "aten" ||
+		slices.ContainsFunc(targets(), func(known string) bool { return strings.HasPrefix(known, library+".") })
 }
 
 // report keeps an error for failed.

@@ -17,10 +17,10 @@ func Refusals() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What to do when Lathe refuses\n\nWritten by `make gen` from `internal/refusals`. These are the %d "+
-		"errors that users of PyTorch, ONNX,\nStableHLO and FPGA tools are most likely to meet first, each with its message and "+
-		"what to do next.\n`internal/errortest` runs each row: the command is refused with this message, and the next one "+
-		"succeeds.\n[errors.md](errors.md) has all codes; `internal/clitest` makes the models and arrays that are named here."+
+	fmt.Fprintf(&b, "# What to do when Lathe refuses\n\nWritten by `make gen` from `internal/refusals`. These are the "+
+		"%d errors that users of PyTorch, ONNX,\nStableHLO and FPGA tools are most likely to meet first, each with its "+
+		"message and what to do next.\n`internal/errortest` runs each row: the command is refused with this message, and the "+
+		"next one succeeds.\n[errors.md](errors.md) has all codes; `internal/clitest` makes the models and arrays that are named here."+
 		"\n\n| what happened | error | next |\n|---|---|---|\n", len(all))
 	for i, r := range all {
 		fmt.Fprintf(&b, "| [%s](#r%d) | %s | %s |\n", cell(r.Title), i+1, r.Code(), cell(next(&r)))
