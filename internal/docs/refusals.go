@@ -6,9 +6,30 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"lathe/internal/refusals"
 )
+
+// refusalsHead begins the page, with the number of rows.
+const refusalsHead = "# What to do when Lathe refuses\n\nWritten by `make gen` from `internal/refusals`. These are " +
+	"the %d errors that users of PyTorch, ONNX,\nStableHLO and FPGA tools are most likely to meet first, each with its " +
+	"message and what to do next.\n`internal/errortest` runs each row: the command is refused with this message, " +
+	"and the next one succeeds.\n[errors.md](errors.md) has all codes; `internal/clitest` makes the models and arrays " +
+	"that are named here.\n\n| what happened | error | next |\n|---|---|---|\n"
+
+// anchor is the name that GitHub gives a heading.
+func anchor(heading string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == ' ':
+			return '-'
+		case c == '-' || unicode.IsLetter(c) || unicode.IsDigit(c):
+			return unicode.ToLower(c)
+		}
+		return -1
+	}, heading)
+}
 
 // Refusals is the page of the errors that users meet first, with what they do next.
 func Refusals() (string, error) {
@@ -17,16 +38,12 @@ func Refusals() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What to do when Lathe refuses\n\nWritten by `make gen` from `internal/refusals`. These are the "+
-		"%d errors that users of PyTorch, ONNX,\nStableHLO and FPGA tools are most likely to meet first, each with its "+
-		"message and what to do next.\n`internal/errortest` runs each row: the command is refused with this message, and the "+
-		"next one succeeds.\n[errors.md](errors.md) has all codes; `internal/clitest` makes the models and arrays that are named here."+
-		"\n\n| what happened | error | next |\n|---|---|---|\n", len(all))
-	for i, r := range all {
-		fmt.Fprintf(&b, "| [%s](#r%d) | %s | %s |\n", cell(r.Title), i+1, r.Code(), cell(next(&r)))
+	fmt.Fprintf(&b, refusalsHead, len(all))
+	for _, r := range all {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", cell(r.Title), anchor(r.Title), r.Code(), cell(next(&r)))
 	}
-	for i, r := range all {
-		fmt.Fprintf(&b, "\n## <a id=\"r%d\"></a>%s\n\n", i+1, r.Title)
+	for _, r := range all {
+		fmt.Fprintf(&b, "\n## %s\n\n", r.Title)
 		var lines []string
 		for _, c := range append(r.Before, r.Command) {
 			lines = append(lines, "$ "+c)
