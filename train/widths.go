@@ -14,6 +14,9 @@ import (
 // quickly is how much faster than weights places move.
 const quickly = 20
 
+// beyond is by how many bits less than none codes are priced.
+const beyond = 1
+
 // widths adds leaves for the widths of all weights of layers that are trained: the places that their codes lose on the
 // right, in place of a number of bits (as HGQ does, Sun et al. 2024, for fraction bits).
 func (l *leaves) widths(t *plan.Bits) error {
@@ -67,7 +70,9 @@ func narrowed(b *hlo.Builder, p *model.Param, x, places hlo.Value) (rounded, bit
 	source := b.Add(x, b.Mul(stop(b, slope), places))
 	// |code| has log2|code| + 1 bits, none from 1/2 down.
 	size := b.Mul(b.Log(b.Max(b.Abs(b.Div(x, step)), b.Float(hlo.F32, 1e-30))), b.Float(hlo.F32, 1/math.Ln2))
-	each := b.Max(b.Sub(b.Add(stop(b, size), b.Float(hlo.F32, 1)), places), b.Float(hlo.F32, 0))
+	width := b.Sub(b.Add(stop(b, size), b.Float(hlo.F32, 1)), places)
+	// The loss goes through codes that are 0, and would bring all of them back: so does the price, for a bit more.
+	each := b.Through(b.Max(width, b.Float(hlo.F32, 0)), b.Max(width, b.Float(hlo.F32, -beyond)))
 	sum := b.Reduce(hlo.ReduceAdd, b.Reshape(each, x.Type().Len()), 0)
 	return b.Through(value, source), b.Mul(sum, b.Float(hlo.F32, float64(p.DataBits)))
 }

@@ -52,7 +52,7 @@ func TestNarrowed(t *testing.T) {
 			sum += 5 * max(width, 0)
 			if d > 0 {
 				slopes[at] -= math.Ln2 * float64(x[i]-want[i])
-				if width > 0 {
+				if width > -beyond {
 					slopes[at] -= 3 * 5
 				}
 			}
