@@ -30,7 +30,7 @@ func NeedAlkaid(t testing.TB) string {
 	return python
 }
 
-// NeedPeers returns the Python that has qonnx and ONNX Runtime. It skips t if there is none, and fails it where
+// NeedPeers returns the Python that has qonnx, ONNX Runtime and Optuna. It skips t if there is none, and fails it where
 // CI=true: tests of a long run alone ask, which `make long` installs it for.
 func NeedPeers(t testing.TB) string {
 	t.Helper()
