@@ -24,6 +24,13 @@ type Sampler interface {
 	Independent(h *History, d *Draft, name string, dist *Distribution) float64
 }
 
+// Finite is a sampler that has nothing new to propose at some time.
+type Finite interface {
+	Sampler
+	// Exhausted says that it is so now.
+	Exhausted(h *History) bool
+}
+
 // Pruner ends trials that promise little.
 type Pruner interface {
 	// Name is its name in messages and in the attributes of a study.

@@ -299,6 +299,11 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int
 		if done >= trials {
 			return nil
 		}
+		if f, ok := b.Sampler.(search.Finite); ok && f.Exhausted(h) {
+			p.finish()
+			fmt.Fprintf(a.Out, "every configuration of the space has been tried\n")
+			return nil
+		}
 		t, err := b.Ask(ctx)
 		if err != nil {
 			return err

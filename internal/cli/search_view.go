@@ -76,7 +76,15 @@ func (a *App) printTrials(ctx context.Context, s *search.Study, numbers []int) e
 		fmt.Fprintln(a.Out, "no trial has completed without breaking a limit")
 		return a.writeJSON(facts)
 	}
-	names := objectiveNames(s.Info)
+	if err := a.table(trialTable(s.Info, list)); err != nil {
+		return err
+	}
+	return a.writeJSON(facts)
+}
+
+// trialTable is trials as rows of text, the heads first: objectives, further figures, parameters.
+func trialTable(info *search.StudyInfo, list []shown) [][]string {
+	names := objectiveNames(info)
 	more := map[string]bool{}
 	for _, v := range list {
 		for key, raw := range v.Attrs {
@@ -107,10 +115,7 @@ func (a *App) printTrials(ctx context.Context, s *search.Study, numbers []int) e
 		}
 		rows = append(rows, append(row, strings.Join(params, " ")))
 	}
-	if err := a.table(rows); err != nil {
-		return err
-	}
-	return a.writeJSON(facts)
+	return rows
 }
 
 // watch is a command that looks at a study.

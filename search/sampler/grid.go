@@ -97,6 +97,9 @@ func (s *Grid) Relative(h *search.History, d *search.Draft) search.Values {
 	return values
 }
 
+// Exhausted says that every point was proposed.
+func (s *Grid) Exhausted(h *search.History) bool { return len(s.free(h, h.Len())) == 0 }
+
 // axesJSON are the values of each axis.
 func (s *Grid) axesJSON() []byte {
 	text := []byte{'{'}
@@ -118,6 +121,15 @@ func (s *Grid) axesJSON() []byte {
 
 // unvisited is a point that no trial before has; any of all, where there is none.
 func (s *Grid) unvisited(h *search.History, before int) int {
+	free := s.free(h, before)
+	if len(free) == 0 {
+		return s.rng.Choice(s.size)
+	}
+	return free[s.rng.Choice(len(free))]
+}
+
+// free are the points that no trial before a number has.
+func (s *Grid) free(h *search.History, before int) (free []int) {
 	taken := make([]bool, s.size)
 	for n := range min(before, h.Len()) {
 		var at int
@@ -125,16 +137,12 @@ func (s *Grid) unvisited(h *search.History, before int) int {
 			taken[at] = true
 		}
 	}
-	var free []int
 	for i, t := range taken {
 		if !t {
 			free = append(free, i)
 		}
 	}
-	if len(free) == 0 {
-		return s.rng.Choice(s.size)
-	}
-	return free[s.rng.Choice(len(free))]
+	return free
 }
 
 // Independent is the middle of a parameter that the grid does not have.

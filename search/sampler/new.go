@@ -3,6 +3,7 @@
 package sampler
 
 import (
+	"math"
 	"slices"
 
 	"lathe/internal/diag"
@@ -24,14 +25,27 @@ var kinds = []kind{
 	}},
 	{"nsga2", func(seed uint32, _ search.Space) (search.Sampler, error) { return NewNSGA2(seed, NSGAOptions{}), nil }},
 	{"random", func(seed uint32, _ search.Space) (search.Sampler, error) { return NewRandom(seed), nil }},
+	{"qmc", func(seed uint32, space search.Space) (search.Sampler, error) { return NewQMC(seed, space), nil }},
+	{"brute", func(seed uint32, space search.Space) (search.Sampler, error) {
+		s, ok := NewBrute(seed, space)
+		if !ok {
+			return nil, tooMany(math.Pow(10, space.Size()))
+		}
+		return s, nil
+	}},
 	{"grid", func(seed uint32, space search.Space) (search.Sampler, error) {
 		axes, points := Axes(space, 5)
 		if points > MostPoints {
-			return nil, diag.New(diag.SpaceSize, "", "the grid of the space has %.3g points, more than %d", points,
-				MostPoints).WithHint("narrow the ranges, or take --sampler random")
+			return nil, tooMany(points)
 		}
 		return NewGrid(seed, axes), nil
 	}},
+}
+
+// tooMany is error L1102.
+func tooMany(points float64) error {
+	return diag.New(diag.SpaceSize, "", "every point of the space is to be tried, and it has %.3g; at most %d", points,
+		MostPoints).WithHint("narrow the ranges, or take --sampler tpe")
 }
 
 // conditional says that some parameters are there under some choices only.

@@ -79,7 +79,7 @@ func (s *NSGA2) Relative(h *search.History, d *search.Draft) search.Values {
 	} else {
 		parent := parents[s.rng.Choice(len(parents))]
 		for _, p := range space {
-			child = append(child, named{p.Name, value(h, p.Name, parent)})
+			child = append(child, named{p.Name, known(h, p.Name, parent)})
 		}
 	}
 	mutation := s.options.Mutation
@@ -101,7 +101,7 @@ type named struct {
 	value float64
 }
 
-func value(h *search.History, name string, number int) float64 {
+func known(h *search.History, name string, number int) float64 {
 	v, _ := h.Column(name).Value(number) // all complete trials have it
 	return v
 }
@@ -312,7 +312,7 @@ func (s *NSGA2) cross(h *search.History, space []search.Named, population []int)
 				if s.rng.Float64() >= s.options.Swapping {
 					from = second
 				}
-				v := value(h, p.Name, from)
+				v := known(h, p.Name, from)
 				if !choice { // there and back, as Optuna does
 					v = p.Dist.Nearest(p.Dist.Within(v))
 				}

@@ -3,6 +3,7 @@
 package sampler
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -21,12 +22,21 @@ type parzen struct {
 type dimension struct {
 	dist  *search.Distribution
 	class []int // of each kernel
-	// of numbers, by class: means and widths between the bounds, and the logarithm of the mass that lies there
-	mean, sigma, mass []float64
-	low, high         float64
+	// of numbers, by class: means and widths between the bounds, the logarithm of the mass that lies there, and of a
+	// continuous one the part of the logarithm of its density that does not change
+	mean, sigma, mass, fixed []float64
+	low, high                float64
 	// of choices: the probability of the class's own choice, and of the others; those of the last class, which has no
 	// choice, are equal
 	hit, miss float64
+}
+
+// classes is how many there are.
+func (d *dimension) classes() int {
+	if d.dist.Kind == search.Categorical {
+		return len(d.dist.Choices) + 1
+	}
+	return len(d.mean)
 }
 
 // widths says how wide the kernels of numbers are.
@@ -90,72 +100,74 @@ func choices(d *search.Distribution, values []float64) dimension {
 }
 
 func numbers(d *search.Distribution, values []float64, w widths) dimension {
-	out := dimension{dist: d, class: make([]int, len(values)+1)}
+	n := len(values)
+	out := dimension{dist: d, class: make([]int, n+1)}
 	out.low, out.high = d.Bounds()
-	n, span := len(values), out.high-out.low
-	means := append(slices.Clone(values), (out.low+out.high)/2)
-	var sigmas []float64
-	if w.scott {
-		sigma := 0.2 * math.Pow(math.Max(float64(n), 1), -1/float64(w.params+4)) * span
-		sigmas = slices.Repeat([]float64{sigma}, n)
-	} else {
-		sigmas = gaps(values, out.low, out.high)
-	}
+	span := out.high - out.low
 	least := span / math.Min(100, float64(n+2))
-	seen := map[[2]float64]int{}
-	for i, m := range means {
-		s := span
-		if i < n {
-			s = math.Max(least, math.Min(span, sigmas[i]))
+	scott := 0.2 * math.Pow(math.Max(float64(n), 1), -1/float64(w.params+4)) * span
+	sorted := make([]observation, n)
+	for i, v := range values {
+		sorted[i] = observation{v, i}
+	}
+	slices.SortFunc(sorted, func(a, b observation) int {
+		if a.value == b.value {
+			return a.place - b.place
 		}
-		key := [2]float64{m, s}
-		c, ok := seen[key]
-		if !ok {
+		return cmp.Compare(a.value, b.value)
+	})
+	out.mean, out.sigma = make([]float64, 0, n+1), make([]float64, 0, n+1)
+	for k, o := range sorted {
+		sigma := scott
+		if !w.scott {
+			sigma = gap(sorted, k, out.low, out.high)
+		}
+		sigma = math.Max(least, math.Min(span, sigma))
+		c := len(out.mean) - 1
+		for c >= 0 && out.mean[c] == o.value && out.sigma[c] != sigma {
+			c--
+		}
+		if c < 0 || out.mean[c] != o.value {
 			c = len(out.mean)
-			seen[key], out.mean, out.sigma = c, append(out.mean, m), append(out.sigma, s)
-			out.mass = append(out.mass, mt.LogMass((out.low-m)/s, (out.high-m)/s))
+			out.mean, out.sigma = append(out.mean, o.value), append(out.sigma, sigma)
 		}
-		out.class[i] = c
+		out.class[o.place] = c
+	}
+	out.class[n] = len(out.mean)
+	out.mean, out.sigma = append(out.mean, (out.low+out.high)/2), append(out.sigma, span)
+	out.mass, out.fixed = make([]float64, len(out.mean)), make([]float64, len(out.mean))
+	for c, m := range out.mean {
+		s := out.sigma[c]
+		out.mass[c] = mt.LogMass((out.low-m)/s, (out.high-m)/s)
+		out.fixed[c] = mt.LogDensity(m, m, s, out.mass[c])
 	}
 	return out
 }
 
-// gaps are the larger distances to the neighbours, the bounds being neighbours too; the first and the last look inward
-// alone.
-func gaps(values []float64, low, high float64) []float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
+// observation is a value with its place among the trials.
+type observation struct {
+	value float64
+	place int
+}
+
+// gap is the larger distance of value k to its neighbours, the bounds being neighbours too; the first and the last of
+// several look inward alone.
+func gap(sorted []observation, k int, low, high float64) float64 {
+	v, last := sorted[k].value, len(sorted)-1
+	before, behind := v-low, high-v
+	if k > 0 {
+		before = v - sorted[k-1].value
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return 0
-	})
-	out := make([]float64, len(values))
-	last := len(order) - 1
-	for k, i := range order {
-		before, behind := values[i]-low, high-values[i]
-		if k > 0 {
-			before = values[i] - values[order[k-1]]
-		}
-		if k < last {
-			behind = values[order[k+1]] - values[i]
-		}
-		switch {
-		case last > 0 && k == 0:
-			out[i] = behind
-		case last > 0 && k == last:
-			out[i] = before
-		default:
-			out[i] = math.Max(before, behind)
-		}
+	if k < last {
+		behind = sorted[k+1].value - v
 	}
-	return out
+	switch {
+	case last > 0 && k == 0:
+		return behind
+	case last > 0 && k == last:
+		return before
+	}
+	return math.Max(before, behind)
 }
 
 // sample draws n points: kernels by weight, then choices, then numbers, parameter by parameter. Numbers are those
@@ -217,66 +229,93 @@ func (d *dimension) probability(class, c int) float64 {
 	return d.miss
 }
 
-// logDensity is the logarithm of the density of a class at a value.
+// logDensity is the logarithm of the probability of a choice, or of a number on steps, in a class.
 func (d *dimension) logDensity(class int, v float64) float64 {
 	if d.dist.Kind == search.Categorical {
 		return math.Log(d.probability(class, int(v)))
 	}
 	m, s := d.mean[class], d.sigma[class]
 	half := d.dist.Step / 2
-	if half == 0 {
-		return mt.LogDensity(d.dist.Within(v), m, s, d.mass[class])
-	}
 	low, high := math.Max(d.dist.Within(v-half), d.low), math.Min(d.dist.Within(v+half), d.high)
 	return mt.LogMass((low-m)/s, (high-m)/s) - d.mass[class]
 }
 
 // score is the logarithm of the density at each of the points, which columns has by parameter.
 func (p *parzen) score(columns [][]float64) []float64 {
+	if len(p.dims) == 1 && p.dims[0].classes() < len(p.weights) {
+		return p.byClass().score(columns)
+	}
 	points, kernels := len(columns[0]), len(p.weights)
 	sums := make([]float64, points*kernels)
+	for j, w := range p.weights {
+		sums[j] = math.Log(w)
+	}
+	for k := 1; k < points; k++ {
+		copy(sums[k*kernels:], sums[:kernels])
+	}
 	for i := range p.dims {
 		d := &p.dims[i]
-		classes := slices.Max(d.class) + 1
-		tables := map[float64][]float64{} // of a value, by class
 		for k, v := range columns[i] {
-			table, ok := tables[v]
-			if !ok {
-				table = make([]float64, classes)
-				used := make([]bool, classes)
-				for _, c := range d.class {
-					if !used[c] {
-						used[c], table[c] = true, d.logDensity(c, v)
-					}
-				}
-				tables[v] = table
-			}
-			row := sums[k*kernels : (k+1)*kernels]
-			for j, c := range d.class {
-				row[j] += table[c]
+			if row := sums[k*kernels : (k+1)*kernels]; d.dist.Kind != search.Categorical && d.dist.Step == 0 {
+				d.addDensity(row, d.dist.Within(v))
+			} else if first := slices.Index(columns[i], v); first == k {
+				d.addTables(sums, kernels, columns[i], v)
 			}
 		}
-	}
-	logs := make([]float64, kernels)
-	for j, w := range p.weights {
-		logs[j] = math.Log(w)
 	}
 	out := make([]float64, points)
 	for k := range out {
 		row := sums[k*kernels : (k+1)*kernels]
-		most := math.Inf(-1)
-		for j := range row {
-			row[j] += logs[j]
-			most = math.Max(most, row[j])
-		}
+		most := slices.Max(row)
 		if math.IsInf(most, -1) {
 			most = 0
 		}
 		sum := 0.0
 		for _, v := range row {
-			sum += math.Exp(v - most)
+			if v -= most; v > -60 { // less is lost beside 1
+				sum += math.Exp(v)
+			}
 		}
 		out[k] = math.Log(sum) + most
 	}
 	return out
+}
+
+// byClass is the same density of one parameter, with one kernel for each class.
+func (p *parzen) byClass() *parzen {
+	d := p.dims[0]
+	weights := make([]float64, d.classes())
+	for j, c := range d.class {
+		weights[c] += p.weights[j]
+	}
+	d.class = make([]int, len(weights))
+	for c := range d.class {
+		d.class[c] = c
+	}
+	return &parzen{weights, []dimension{d}}
+}
+
+// addDensity adds the logarithm of each kernel's density at a point.
+func (d *dimension) addDensity(row []float64, v float64) {
+	for j, c := range d.class {
+		z := (v - d.mean[c]) / d.sigma[c]
+		row[j] += d.fixed[c] - 0.5*z*z
+	}
+}
+
+// addTables adds the logarithm of each kernel's density at a value to all points that have it.
+func (d *dimension) addTables(sums []float64, kernels int, values []float64, v float64) {
+	table := make([]float64, d.classes())
+	for c := range table {
+		table[c] = d.logDensity(c, v)
+	}
+	for k, u := range values {
+		if u != v {
+			continue
+		}
+		row := sums[k*kernels : (k+1)*kernels]
+		for j, c := range d.class {
+			row[j] += table[c]
+		}
+	}
 }

@@ -101,6 +101,61 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// TestBrute tries every configuration of a space with conditions once, whatever others have tried, and then is at its
+// end.
+func TestBrute(t *testing.T) {
+	space := search.Space{{Name: "f", Dist: search.NewWords("a", "b", "c")},
+		{Name: "a.w", Dist: search.NewInt(4, 10, 2, false), When: &search.Condition{Name: "f", Value: 0}},
+		{Name: "a.x", Dist: search.NewFloat(0, 0.2, 0.1, false), When: &search.Condition{Name: "f", Value: 0}},
+		{Name: "b.w", Dist: search.NewInt(1, 5, 1, false), When: &search.Condition{Name: "f", Value: 1}},
+		{Name: "g", Dist: search.NewInt(0, 2, 1, false)}}
+	const size = (4*3 + 5 + 1) * 3
+	s := study(t, "brute", space, 1)
+	seen := map[string]bool{}
+	for k := range size {
+		h, err := s.History(t.Context())
+		if err != nil || s.Sampler.(search.Finite).Exhausted(h) {
+			t.Fatalf("at its end after %d of %d, %v", k, size, err)
+		}
+		trial, err := s.Ask(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, p := range trial.Params {
+			text += fmt.Sprintf("%s=%.3f ", p.Name, p.Value)
+		}
+		if seen[text] {
+			t.Fatalf("%s twice", text)
+		}
+		seen[text] = true
+	}
+	h, err := s.History(t.Context())
+	if err != nil || !s.Sampler.(search.Finite).Exhausted(h) {
+		t.Errorf("not at its end after %d, %v", size, err)
+	}
+	if _, err := New("brute", 1, layers(24, true)); diag.CodeOf(err) != diag.SpaceSize {
+		t.Errorf("4^24 configurations: %v", err)
+	}
+}
+
+// TestQMC: of each parameter, b^k points in a row hit each of b^k parts of its range once, b being its prime.
+func TestQMC(t *testing.T) {
+	unit := search.NewFloat(0, 1, 0, false)
+	space := search.Space{{Name: "x", Dist: unit}, {Name: "y", Dist: unit}, {Name: "z", Dist: unit}}
+	s := NewQMC(9, space)
+	for i, parts := range []int{64, 81, 125} {
+		seen := map[int]bool{}
+		for n := range parts {
+			v := s.Relative(nil, &search.Draft{Number: parts + n})[space[i].Name]
+			seen[int(v*float64(parts))] = true
+		}
+		if len(seen) != parts {
+			t.Errorf("%s: %d of %d parts", space[i].Name, len(seen), parts)
+		}
+	}
+}
+
 // BenchmarkTPE is the time of one more trial after 1000.
 func BenchmarkTPE(b *testing.B) {
 	floats := func(n int) (out search.Space) {

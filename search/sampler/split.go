@@ -81,7 +81,11 @@ func ended(h *search.History) (out []int) {
 func byValue(h *search.History, trials []int, wanted int) []int {
 	trials = slices.Clone(trials)
 	if len(h.Directions) == 1 {
-		slices.SortStableFunc(trials, func(a, b int) int { return cmp.Compare(h.Losses(a)[0], h.Losses(b)[0]) })
+		sign := 1.0
+		if h.Directions[0] == search.Maximize {
+			sign = -1
+		}
+		slices.SortStableFunc(trials, func(a, b int) int { return cmp.Compare(sign*h.Values(a)[0], sign*h.Values(b)[0]) })
 		return trials
 	}
 	losses := make([][]float64, len(trials))

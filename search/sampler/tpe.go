@@ -132,13 +132,16 @@ func (s *TPE) draw(h *search.History, d *search.Draft, space []search.Named) []f
 
 // density is that of the trials which have all parameters of a space. weights are those of the trials; nil: as usual.
 func (s *TPE) density(h *search.History, space []search.Named, trials []int, weights []float64, w widths) *parzen {
-	columns := make([][]float64, len(space))
+	columns, from := make([][]float64, len(space)), make([]*search.Column, len(space))
+	for i, p := range space {
+		columns[i], from[i] = make([]float64, 0, len(trials)), h.Column(p.Name)
+	}
 	var kept []float64
 	n := 0
 next:
 	for t, number := range trials {
 		for i, p := range space {
-			v, ok := h.Column(p.Name).Value(number)
+			v, ok := from[i].Value(number)
 			if !ok {
 				for k := range columns[:i] {
 					columns[k] = columns[k][:n]

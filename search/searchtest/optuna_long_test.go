@@ -50,7 +50,8 @@ type seen struct {
 	User    int
 }
 
-// TestOptuna takes turns with Optuna at one study, in a journal and in a database, and then works on it at the same time.
+// TestOptuna takes turns with Optuna at one study, in a journal and in a database, and then works on it at the same
+// time.
 func TestOptuna(t *testing.T) {
 	python := tools.NeedPeers(t)
 	for _, kind := range []string{"journal", "sqlite"} {
@@ -151,7 +152,8 @@ func agree(t *testing.T, s *search.Study, theirs seen, count int) {
 	}
 	for i, trial := range trials {
 		if trial.Number != i || theirs.Numbers[i] != i || trial.State.String() != theirs.States[i] {
-			t.Errorf("trial %d: %d is %s here, %d is %s there", i, trial.Number, trial.State, theirs.Numbers[i], theirs.States[i])
+			t.Errorf("trial %d: %d is %s here, %d is %s there", i, trial.Number, trial.State,
+				theirs.Numbers[i], theirs.States[i])
 		}
 		for _, p := range trial.Params {
 			want, err := json.Marshal(theirs.Params[i][p.Name])

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/choose"
+	"lathe/internal/diag"
+	"lathe/search"
+	"lathe/search/picture"
+)
+
+// pictures are those of a study that is kept.
+func pictures(ctx context.Context, s *search.Study) ([]picture.Picture, error) {
+	h, err := s.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var space search.Space
+	var parameters []search.Named
+	if decodeJSON(s.Info.User[search.SpaceKey], &space) == nil {
+		for _, p := range space {
+			if !p.Dist.Single() && h.Column(p.Name) != nil {
+				parameters = append(parameters, search.Named{Name: p.Name, Dist: p.Dist})
+			}
+		}
+	} else {
+		parameters = h.Common(false) // another program has made it
+	}
+	return picture.Of(h, objectiveNames(s.Info), parameters), nil
+}
+
+func (a *App) searchPlot() *cobra.Command {
+	var dir string
+	c := a.watch("plot", "draw a study: progress, fronts, what decides", func(ctx context.Context, s *search.Study) error {
+		if dir == "" {
+			return usagef("lathe search plot needs -o")
+		}
+		list, err := pictures(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
+		}
+		var files []string
+		for _, p := range list {
+			for _, file := range []struct {
+				end  string
+				data []byte
+			}{{".svg", p.SVG}, {".csv", choose.CSV(p.Table)}} {
+				path := filepath.Join(dir, p.Name+file.end)
+				if err := writeFile(path, file.data); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.Out, "wrote %s\n", path)
+				files = append(files, path)
+			}
+		}
+		return a.writeJSON(map[string]any{"study": s.Info.Name, "files": files})
+	})
+	c.Flags().StringVarP(&dir, "output", "o", "", "folder for the pictures (.svg), each with its numbers (.csv)")
+	c.Example = "  lathe search plot --storage run.log -o pictures"
+	return c
+}
+
+func (a *App) searchHTML() *cobra.Command {
+	var page string
+	c := a.watch("html", "write a study on one page", func(ctx context.Context, s *search.Study) error {
+		if page == "" {
+			return usagef("lathe search html needs -o")
+		}
+		list, err := pictures(ctx, s)
+		if err != nil {
+			return err
+		}
+		best, err := s.Best(ctx)
+		if err != nil {
+			return err
+		}
+		trials, err := show(ctx, s, best)
+		if err != nil {
+			return err
+		}
+		h, err := s.History(ctx)
+		if err != nil {
+			return err
+		}
+		facts := []string{fmt.Sprintf("%s: %s", diag.Amount(h.Len(), "trial"), h)}
+		title := "Study " + s.Info.Name
+		if err := a.writePage(page, picture.Page(title, Version, facts, list, trialTable(s.Info, trials))); err != nil {
+			return err
+		}
+		return a.writeJSON(map[string]any{"study": s.Info.Name, "page": page})
+	})
+	c.Flags().StringVarP(&page, "output", "o", "", "the page (.html), which needs no other file")
+	c.Example = "  lathe search html --storage run.log -o study.html"
+	return c
+}
