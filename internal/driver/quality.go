@@ -4,6 +4,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -337,9 +338,12 @@ func Labels(path string) ([][]int64, error) {
 func LabelsOf(a *npz.Array, path string) ([][]int64, error) {
 	all, err := a.Int64s()
 	if err != nil {
-		e := diag.New(diag.Labels, path, "%s", diag.Message(err))
-		return nil, e.WithHint("class numbers are whole: y.astype(numpy.int64), or one_hot.argmax(-1); numbers that the " +
-			"outputs should be go with --metric rmse")
+		err = diag.At(err, diag.Labels, path)
+		if e := (*diag.Error)(nil); errors.As(err, &e) {
+			e.Hint = "class numbers are whole: y.astype(numpy.int64), or one_hot.argmax(-1); numbers that the outputs should " +
+				"be go with --metric rmse"
+		}
+		return nil, err
 	}
 	samples := 1
 	if shape := a.Shape; len(shape) > 0 {
