@@ -5,11 +5,14 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
 	"lathe/internal/diag"
 	"lathe/search/front"
+	"lathe/search/mt"
 )
 
 // Keys of attributes of a study.
@@ -34,9 +37,13 @@ type Study struct {
 	Seed uint64
 	// Now is the time that trials carry; nil: none.
 	Now func() time.Time
+	// Fresh draws again, some times, where a trial has the same parameters already: what is measured is the same each
+	// time.
+	Fresh bool
 
 	history *History
 	open    []int // numbers of trials that were not finished
+	known   map[uint64]int
 }
 
 // History is what is known of the study, up to now.
@@ -58,16 +65,48 @@ func (s *Study) History(ctx context.Context) (*History, error) {
 		if !t.State.Finished() {
 			s.open = append(s.open, t.Number)
 		}
+		s.note(t)
 	}
 	return s.history, nil
 }
 
+// note keeps in mind which parameters a trial has.
+func (s *Study) note(t *Trial) {
+	if s.known == nil {
+		s.known = map[uint64]int{}
+	}
+	if _, have := s.known[digest(t.Params)]; !have && t.State != Waiting {
+		s.known[digest(t.Params)] = t.Number
+	}
+}
+
+// digest is a number for a set of parameters, in whatever order.
+func digest(params []Param) uint64 {
+	var sum uint64
+	for _, p := range params {
+		f := fnv.New64a()
+		fmt.Fprint(f, p.Name, "=", p.Dist.JSON(p.Value))
+		sum += scramble(f.Sum64()) // sums of FNV alone collide: it hardly mixes the last byte
+	}
+	return sum
+}
+
+// Same is the first trial with the same parameters as another one, if it comes before; false where there is none.
+func (s *Study) Same(t *Trial) (number int, ok bool) {
+	number, ok = s.known[digest(t.Params)]
+	return number, ok && number < t.Number
+}
+
 // Mix is a number of 32 bits made of the seed of a study and the number of a trial (SplitMix64, Steele et al. 2014).
 func Mix(seed uint64, number int) uint32 {
-	z := seed + (uint64(number)+1)*0x9e3779b97f4a7c15
+	return uint32(scramble(seed+(uint64(number)+1)*0x9e3779b97f4a7c15) >> 32)
+}
+
+// scramble is the last step of SplitMix64.
+func scramble(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return uint32((z ^ z>>31) >> 32)
+	return z ^ z>>31
 }
 
 func (s *Study) now() time.Time {
@@ -114,6 +153,7 @@ func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 // keep tells the history of a trial, and the storage what the sampler wants kept of the study.
 func (s *Study) keep(ctx context.Context, t *Trial, attrs []Attr) error {
 	s.history.Put(t)
+	s.note(t)
 	if !slices.Contains(s.open, t.Number) {
 		s.open = append(s.open, t.Number)
 	}
@@ -159,18 +199,55 @@ func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, erro
 // draw makes all parameters of a trial: those that it has, those that somebody wants, the only value, what the sampler
 // draws together, and what it draws alone, in this order.
 func (s *Study) draw(h *History, d *Draft, have []Param, fixed map[string]json.RawMessage) ([]Param, error) {
-	s.Sampler.Reseed(Mix(s.Seed, d.Number))
-	var relative Values
-	if len(have) == 0 && len(fixed) < len(s.Space) {
-		relative = s.Sampler.Relative(h, d)
+	for attempt := range attempts {
+		seed := Mix(s.Seed, d.Number+attempt<<32)
+		s.Sampler.Reseed(seed)
+		move := mover(seed, attempt-moving, len(s.Space))
+		d.Trial, d.Study = nil, nil
+		var relative Values
+		if len(have) == 0 && len(fixed) < len(s.Space) {
+			relative = s.Sampler.Relative(h, d)
+		}
+		var params []Param
+		err := s.Space.Walk(func(p *Parameter) (float64, error) {
+			value, err := s.value(h, d, p, have, fixed, relative)
+			value = move(p.Dist, value)
+			params = append(params, Param{p.Name, p.Dist, value})
+			return value, err
+		})
+		_, old := s.known[digest(params)]
+		if err != nil || !s.Fresh || !old || len(have)+len(fixed) > 0 || attempt == attempts-1 {
+			return params, err
+		}
 	}
-	var params []Param
-	err := s.Space.Walk(func(p *Parameter) (float64, error) {
-		value, err := s.value(h, d, p, have, fixed, relative)
-		params = append(params, Param{p.Name, p.Dist, value})
-		return value, err
-	})
-	return params, err
+	return nil, nil // the last attempt has returned
+}
+
+// attempts are how often parameters are drawn until they are new; behind moving of them, some are moved.
+const attempts, moving = 20, 3
+
+// mover moves about so many of a number of parameters: numbers by a step, or anywhere, and choices to any.
+func mover(seed uint32, count, parameters int) func(*Distribution, float64) float64 {
+	if count <= 0 {
+		return func(_ *Distribution, v float64) float64 { return v }
+	}
+	g := mt.New(seed)
+	return func(d *Distribution, v float64) float64 {
+		if d.Single() || g.Float64()*float64(parameters) >= float64(count) {
+			return v
+		}
+		if d.Kind == Categorical {
+			return float64(g.Choice(len(d.Choices)))
+		}
+		low, high := d.Bounds()
+		if step := d.Step; step > 0 && g.Choice(2) == 0 {
+			if g.Choice(2) == 0 {
+				step = -step
+			}
+			return clip(v+step, d.Low, d.High)
+		}
+		return d.Nearest(g.Uniform(low, high))
+	}
 }
 
 func (s *Study) value(h *History, d *Draft, p *Parameter, have []Param, fixed map[string]json.RawMessage,

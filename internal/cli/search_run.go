@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +118,7 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err != nil {
 		return nil, err
 	}
-	b := &begun{model: measured, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now}}
+	b := &begun{model: measured, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true}}
 	name := cmp.Or(f.sampler, s.Study.Sampler, sampler.Names()[0])
 	if !c.Flags().Changed("seed") {
 		f.seed = s.Study.Seed
@@ -308,7 +310,7 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int
 		if err != nil {
 			return err
 		}
-		o, err := b.space.Try(ctx, b.model, t.Params)
+		o, err := b.outcome(ctx, t)
 		if err != nil { // the trial does not stay behind as one that runs
 			end := context.WithoutCancel(ctx)
 			_ = b.Tell(end, t.Number, search.Fail, nil, search.Attr{Key: "lathe:failure", Value: search.Encode("interrupted")})
@@ -319,6 +321,28 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int
 		}
 		texts[t.Number] = o.Text
 	}
+}
+
+// outcome is that of a trial before it with the same parameters, or else it is tried.
+func (b *begun) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {
+	if n, ok := b.Same(t); ok {
+		trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
+		if err != nil {
+			return nil, err
+		}
+		if old := trials[0]; old.State.Finished() {
+			o := &space.Outcome{State: old.State, Values: old.Values, Attrs: []search.Attr{{Key: "lathe:same_as",
+				Value: search.Encode(n)}}}
+			for _, key := range slices.Sorted(maps.Keys(old.User)) {
+				o.Attrs = append(o.Attrs, search.Attr{Key: key, Value: old.User[key]})
+			}
+			if list := old.Constraints(); list != nil {
+				o.Attrs = append(o.Attrs, search.ConstraintAttr(list))
+			}
+			return o, nil
+		}
+	}
+	return b.space.Try(ctx, b.model, t.Params)
 }
 
 // writePlans writes the plans of trials; those of an earlier run are made again.

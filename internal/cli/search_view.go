@@ -42,7 +42,7 @@ type shown struct {
 	trial  *search.Trial
 }
 
-// show reads trials by their numbers.
+// show reads trials by their numbers; of those with the same parameters the first.
 func show(ctx context.Context, s *search.Study, numbers []int) ([]shown, error) {
 	all, err := s.Storage.Trials(ctx, s.Info.ID, 0, nil)
 	if err != nil {
@@ -52,6 +52,9 @@ func show(ctx context.Context, s *search.Study, numbers []int) ([]shown, error) 
 	var out []shown
 	for _, n := range numbers {
 		t := all[n]
+		if _, same := s.Same(t); same {
+			continue
+		}
 		v := shown{Trial: n, State: t.State.String(), Values: map[string]float64{}, Params: map[string]json.RawMessage{},
 			Attrs: t.User, trial: t}
 		for i := range t.Values {
@@ -89,7 +92,7 @@ func trialTable(info *search.StudyInfo, list []shown) [][]string {
 	for _, v := range list {
 		for key, raw := range v.Attrs {
 			var number float64
-			if decodeJSON(raw, &number) == nil && !slices.Contains(names, key) {
+			if decodeJSON(raw, &number) == nil && !slices.Contains(names, key) && !strings.HasPrefix(key, "lathe:") {
 				more[key] = true
 			}
 		}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package space
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/internal/choose"
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/search"
+)
+
+// study is that of jets-mlp on a few samples.
+func study(t *testing.T) *choose.Study {
+	t.Helper()
+	path := func(file string) string { return filepath.Join("..", "..", "..", "examples", "jets-mlp", file) }
+	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz")}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject, err := s.Subject(context.Background(), g, driver.Data{Inputs: path("inputs.npz"), Labels: path("labels.npy"),
+		Most: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := choose.NewStudy(context.Background(), subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestPattern reads formats with ranges, and fills them in.
+func TestPattern(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		words string
+		low   string
+	}{
+		{"fixed(4..16:2, 0..8)", "W F", "fixed(4,0)"},
+		{"fixed(8)", "", "fixed(8)"},
+		{"mxint(4..6,16)", "W", "mxint(4,16)"},
+		{"float(2..4,1..5)", "e m", "float(2,1)"},
+		{"fixed(6,-2..2)", "F", "fixed(6,-2)"},
+	} {
+		p, err := readPattern(c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		var words []string
+		var low []float64
+		for _, r := range p.ranges {
+			words, low = append(words, r.word), append(low, float64(r.from))
+		}
+		if got := strings.Join(words, " "); got != c.words || p.fill(low) != c.low {
+			t.Errorf("%s: %q, %s", c.text, got, p.fill(low))
+		}
+	}
+	for _, text := range []string{"fixed(8..4)", "fixed(4..8:0)", "fixd(4..6)", "fixed(4..99)"} {
+		if _, err := readPattern(text); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+const text = `[study]
+objectives = ["accuracy max", "lut min"]
+[[quantize]]
+op = "linear"
+slot = ["weight"]
+format = ["fixed(3..8)", "fixed(6, 2..4)", "mxint8", "binary*[0]"]
+[[quantize]]
+format = ["fixed(4..8:2)"]
+slot = ["data_out"]
+tie = "all"
+[constraint]
+lut = "<= 0.5 * device"
+accuracy = ">= 0.2"
+`
+
+// TestRead: names, conditions and ties of the parameters; the plan of a configuration has what it says.
+func TestRead(t *testing.T) {
+	c := study(t)
+	s, err := Read("s.toml", []byte(text), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linear := 0
+	for _, l := range c.Layers {
+		if l.Weights > 0 {
+			linear++
+		}
+	}
+	if want := 3*linear + 1; len(s.Parameters) != want {
+		t.Fatalf("%d parameters, want %d", len(s.Parameters), want)
+	}
+	first := s.Parameters[0].Name
+	node, _ := strings.CutSuffix(first, ".weight.format")
+	if p := s.Parameters[2]; p.Name != node+".weight.fixed-2.F" || p.When.Name != first || p.When.Value != 1 {
+		t.Errorf("%+v", p)
+	}
+	if p := s.Parameters[len(s.Parameters)-1]; p.Name != "*.data_out.fixed.W" || p.Dist.Count() != 3 {
+		t.Errorf("%+v", p)
+	}
+	var params []search.Param
+	add := func(name string, v float64) { params = append(params, search.Param{Name: name, Value: v}) }
+	for _, l := range c.Layers {
+		if l.Weights > 0 {
+			add(l.Node+".weight.format", 1)
+			add(l.Node+".weight.fixed-2.F", 3)
+		}
+	}
+	add("*.data_out.fixed.W", 6)
+	p, err := s.Plan(c, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Quantize.Rules {
+		if r.Weight != nil && r.Weight.Pattern.String() != "fixed(6,3)" {
+			t.Errorf("weights of %s are %s", r.Name, r.Weight.Pattern)
+		}
+		if w := r.DataOut; w != nil && !slices.Contains([]string{"fixed(6)", "ufixed(6)"}, w.Pattern.String()) {
+			t.Errorf("values of %s are %s", r.Name, w.Pattern)
+		}
+	}
+}
+
+// TestTry: a trial is worth what its plan is worth; one that breaks a limit of hardware is not measured.
+func TestTry(t *testing.T) {
+	c := study(t)
+	s, err := Read("s.toml", []byte(text), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var params []search.Param
+	for _, p := range s.Parameters {
+		params = append(params, search.Param{Name: p.Name, Dist: p.Dist, Value: p.Dist.High})
+		if strings.HasSuffix(p.Name, ".format") {
+			params[len(params)-1].Value = 0
+		}
+	}
+	o, err := s.Try(t.Context(), c, params)
+	if err != nil || o.State != search.Complete {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	plan, err := s.Plan(c, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, _, err := c.Measure(t.Context(), plan, true)
+	if err != nil || o.Values[0] != *point.Accuracy || o.Values[1] != float64(point.Cost.LUT) {
+		t.Errorf("%v, want %+v, %v", o.Values, point, err)
+	}
+	tight, err := Read("s.toml", []byte(strings.Replace(text, "0.5 * device", "1", 1)), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err = tight.Try(t.Context(), c, params)
+	if err != nil || o.State != search.Pruned || o.Values != nil {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	var trial search.Trial
+	for _, a := range o.Attrs {
+		if trial.Set(a); a.Key == "accuracy" {
+			t.Error("the accuracy was measured")
+		}
+	}
+	if list := trial.Constraints(); len(list) != 1 || list[0] != float64(point.Cost.LUT)-1 {
+		t.Errorf("limits broken by %v, LUTs are %d", list, point.Cost.LUT)
+	}
+}
+
+// TestRefused: mistakes are told with their lines.
+func TestRefused(t *testing.T) {
+	c := study(t)
+	for _, r := range []struct {
+		old, new, want string
+		code           diag.Code
+	}{
+		{`"lut min"`, `"lut min", "lut"`, "s.toml:2: L1101: two objectives are lut", diag.SpaceText},
+		{`"lut min"`, `"lut low"`, `s.toml:2: L1101: unknown direction "low"`, diag.SpaceText},
+		{`op = "linear"`, `op = "linaer"`, `s.toml:3: L1101: unknown op "linaer"`, diag.SpaceText},
+		{`["weight"]`, `["weights"]`, `s.toml:5: L1101: unknown slot "weights"`, diag.SpaceText},
+		{`tie = "all"`, `tie = "some"`, `s.toml:10: L1101: unknown tie "some"`, diag.SpaceText},
+		{`0.5 * device`, `half`, `s.toml:12: L1101: limit lut = "<= half": write`, diag.SpaceText},
+		{`accuracy = ">= 0.2"`, `accuracy = "<= 0.5 * device"`, "a device has no accuracy", diag.SpaceText},
+		{`"mxint8"`, `"mxint99"`, "s.toml:6: L05", diag.UnknownFormat},
+		{`"mxint8"`, `"fixed(3..8)"`, `format "fixed(3..8)" stands twice`, diag.SpaceText},
+		{`objectives`, `objective`, `s.toml:2: L1101: unknown key "objective"`, diag.SpaceText},
+		{`[study]`, `[study`, "s.toml:", diag.SpaceText},
+	} {
+		_, err := Read("s.toml", []byte(strings.Replace(text, r.old, r.new, 1)), c)
+		if diag.CodeOf(err) != r.code || !strings.Contains(err.Error(), r.want) {
+			t.Errorf("%s: %v", r.new, err)
+		}
+	}
+}
