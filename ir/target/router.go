@@ -2,7 +2,10 @@
 
 package target
 
-import "cmp"
+import (
+	"cmp"
+	"regexp"
+)
 
 // Router is how nextpnr is called for a family, and what it calls the cells.
 type Router struct {
@@ -31,6 +34,8 @@ type Router struct {
 	// and pin.
 	Constraints []string
 	Locate      string
+	// Port is how a line of such a file names a port, as its first group.
+	Port *regexp.Regexp
 }
 
 // Kind is the cell as which a cell is counted: itself, unless As has it.
@@ -42,11 +47,14 @@ var (
 		Clocks: "dffunmap -srst-only t:$_SDFFCE_*",
 		Bare:   true, Speeds: []string{"6", "7", "8"},
 		LUT: "TRELLIS_COMB", FF: "TRELLIS_FF", DSP: "MULT18X18D", BRAM: "DP16KD",
-		Config: "--textcfg", Pack: "ecppack", Constraints: []string{"--lpf", "%s"}}
+		Config: "--textcfg", Pack: "ecppack", Constraints: []string{"--lpf", "%s"},
+		Port: regexp.MustCompile(`(?i)\b(?:COMP|PORT)\s+"([^"]+)"`)}
 	ice40Router = &Router{Package: "ice40", Synth: "synth_ice40 -abc9",
 		Before: "setattr -unset ram_style a:ram_style=distributed", // it has none
 		LUT:    "ICESTORM_LC", DSP: "ICESTORM_DSP", BRAM: "ICESTORM_RAM", Clocked: "DFF_ENABLE",
-		Config: "--asc", Pack: "icepack", Constraints: []string{"--pcf-allow-unconstrained", "--pcf", "%s"}}
+		Config: "--asc", Pack: "icepack", Constraints: []string{"--pcf-allow-unconstrained", "--pcf", "%s"},
+		// set_io [options] port pin, set_frequency port MHz
+		Port: regexp.MustCompile(`^\s*(?:set_io|set_frequency)\s(?:.*\s)?(\S+)\s+\S+\s*$`)}
 	gowinRouter = &Router{Package: "himbaechel_gowin", Synth: "synth_gowin",
 		LUT: "LUT4", FF: "DFF", DSP: "MULT18X18", BRAM: "BSRAM", As: gowinCells(),
 		Constraints: []string{"--vopt", "cst=%s"}, Locate: `IO_LOC "%s" %s;`}

@@ -14,24 +14,14 @@ import (
 	"lathe/internal/diag"
 )
 
-// located is a port in a statement of an LPF file, the format of ECP5.
-var located = regexp.MustCompile(`(?i)\b(?:COMP|PORT)\s+"([^"]+)"`)
-
-// namedPort is that which a line of a file of pins names: of ECP5's LPF, or of iCE40's PCF; "" if none.
-func namedPort(family, line string) string {
+// namedPort is that which a line of a file of pins names; "" if none.
+func namedPort(port *regexp.Regexp, line string) string {
 	line, _, _ = strings.Cut(line, "#")
-	if family == "ecp5" {
-		line, _, _ = strings.Cut(line, "//")
-		if m := located.FindStringSubmatch(line); m != nil {
-			return m[1]
-		}
-		return ""
+	line, _, _ = strings.Cut(line, "//")
+	if m := port.FindStringSubmatch(line); m != nil {
+		return m[1]
 	}
-	words := strings.Fields(line) // set_io [options] port pin, set_frequency port MHz
-	if len(words) < 3 || words[0] != "set_io" && words[0] != "set_frequency" {
-		return ""
-	}
-	return words[len(words)-2]
+	return ""
 }
 
 // pinCopy is the file of pins in the folder in which nextpnr runs.
@@ -49,7 +39,7 @@ func (n *nextpnr) putPins() error {
 }
 
 // readPins reads a file of pins. Error L0781 where it names a port that the wrapper does not have, or none.
-func (d *design) readPins(dir, family, file string) ([]byte, error) {
+func (d *design) readPins(dir, file string, port *regexp.Regexp) ([]byte, error) {
 	all, err := d.ports(dir)
 	if err != nil {
 		return nil, err
@@ -72,7 +62,7 @@ func (d *design) readPins(dir, family, file string) ([]byte, error) {
 	at, found := 0, false
 	for line := range bytes.Lines(text) {
 		at++
-		name := namedPort(family, string(line))
+		name := namedPort(port, string(line))
 		if name == "" {
 			continue
 		}

@@ -59,7 +59,7 @@ func (n *nextpnr) ends(dir string, d *design) (ring, pins string, err error) {
 		return "", "", diag.New(diag.NoBitstream, dir, "no bitstream is made, and no pins are fixed, for %s", n.part.Name).
 			WithHint("leave out --bitstream and --pins: the clock is measured without; or take a part of ECP5 or iCE40")
 	case n.PinFile != "":
-		if n.pins, err = d.readPins(dir, n.router.Package, n.PinFile); err != nil {
+		if n.pins, err = d.readPins(dir, n.PinFile, n.router.Port); err != nil {
 			return "", "", err
 		}
 		return "", Fixed, d.fitsPins(dir, n.part)

@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"go/scanner"
+	"go/token"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,6 +53,9 @@ func Version(ctx context.Context, root, plugin string) (string, error) {
 			if err != nil {
 				return "", err
 			}
+			if strings.HasSuffix(f, ".go") {
+				data = meaning(data)
+			}
 			fmt.Fprintf(h, "%s/%s %d\n%s", dir, filepath.Base(f), len(data), data)
 		}
 	}
@@ -76,6 +81,21 @@ func Version(ctx context.Context, root, plugin string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// meaning is the tokens of a Go file, without comments.
+func meaning(source []byte) []byte {
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	s.Init(files.AddFile("", files.Base(), len(source)), source, nil, 0)
+	var out []byte
+	for {
+		_, kind, text := s.Scan()
+		if kind == token.EOF {
+			return out
+		}
+		out = fmt.Appendln(out, kind, text)
+	}
 }
 
 // key is the digest of all that an outcome depends on: the circuit, the program that PJRT runs, the samples, what the
