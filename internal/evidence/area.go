@@ -185,7 +185,7 @@ With ~part = "ecp5-85k"~, lines ~lut4:~ of module headers predict LUTs of four i
 count as on UltraScale+. The table compares the sum over the units of a design with what Yosys 0.23 counts in the whole
 design, ~synth_ecp5 -noflatten -nowidelut~: LUT is LUT4, two for each CCU2C (two bits of a carry chain with their LUTs)
 and four for each TRELLIS_DPR16X4 (16 words of 4 bits), as nextpnr makes TRELLIS_COMB of them. RAM18 are DP16KD.
-The lines were fitted to designs of these models, so the table is no check on models that nobody looked at.
+The lines were fitted to designs of these models, but for digits-resnet and digits-gru, which nobody looked at before.
 Place and route of the flat design, with wide multiplexers, takes other numbers: ~lathe route~ measures them.
 
 | model | plan | LUT | counted | | FF | counted | | DSP | counted | RAM18 | counted |

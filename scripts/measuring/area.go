@@ -51,7 +51,8 @@ func ecp5Designs() ([]sized, error) {
 		{model: "digits-cnn", plan: "fps"}, {model: "digits-dscnn", plan: proof.Default},
 		{model: "digits-dscnn", plan: "serial"}, {model: "digits-mlp", plan: proof.Default},
 		{model: "digits-lstm", plan: "serial"}, {model: "digits-qdq", plan: "serial"}, {model: "jets-mlp", plan: "serial"},
-		{model: "digits-widths", plan: "serial"}}
+		{model: "digits-widths", plan: "serial"},
+		{model: "digits-resnet", plan: "serial"}, {model: "digits-gru", plan: "serial"}}
 	for i := range all {
 		all[i].part = evidence.TimingPart
 	}

@@ -11,7 +11,8 @@ import (
 func TestMeaning(t *testing.T) {
 	of := func(text string) []byte { return meaning([]byte("package p\n" + text)) }
 	want := of("func f() int { return 1 }\n")
-	for _, same := range []string{"// f is one.\nfunc f() int { return 1 /* one */ }\n", "\n\nfunc f() int {\n\treturn 1 }"} {
+	for _, same := range []string{"// f is one.\nfunc f() int { return 1 /* one */ }\n",
+		"\n\nfunc f() int {\n\treturn 1 }"} {
 		if !bytes.Equal(of(same), want) {
 			t.Errorf("%q means something else", same)
 		}
