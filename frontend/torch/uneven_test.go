@@ -21,8 +21,8 @@ func TestUneven(t *testing.T) {
 	}
 	for _, out := range [][2]int{{3, 2}, {3, 5}, {1, 2}, {2, 1}, {4, 8}} {
 		for _, kind := range []string{"avg", "max"} {
-			text := fmt.Sprintf("input x f32 1x2x%dx%d\ny f32 1x2x%dx%d = adaptive_%s_pool2d.default self=%%x output_size=[%d,%d]\n"+
-				"output y\n", high, wide, out[0], out[1], kind, out[0], out[1])
+			text := fmt.Sprintf("input x f32 1x2x%dx%d\ny f32 1x2x%dx%d = adaptive_%s_pool2d.default self=%%x "+
+				"output_size=[%d,%d]\noutput y\n", high, wide, out[0], out[1], kind, out[0], out[1])
 			g, err := Parse("m.pt2", pt2test.New(text).Archive(), source.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -41,6 +41,19 @@ func callerShape(shape, perm []int) []int {
 	return out
 }
 
+// outputShape is the shape that the caller's array has for an output.
+func outputShape(o *ir.Output) []int {
+	shape := o.Node.Type.Shape
+	if o.Perm == nil {
+		return shape
+	}
+	out := make([]int, len(shape))
+	for i, p := range o.Perm {
+		out[i] = shape[p]
+	}
+	return out
+}
+
 // sampled is the shape of N samples of a shape: a leading axis of 1 may count them.
 func sampled(shape []int) string {
 	if len(shape) > 0 && shape[0] == 1 {
@@ -187,13 +200,7 @@ func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array
 	var arrays []npz.Array
 	for i, o := range g.Out {
 		t := o.Node.Type
-		shape := t.Shape
-		if o.Perm != nil {
-			shape = make([]int, len(o.Perm))
-			for k, p := range o.Perm {
-				shape[k] = t.Shape[p]
-			}
-		}
+		shape := outputShape(&o)
 		stacked := append([]int{b.Samples}, shape...)
 		switch {
 		case b.axis == single:

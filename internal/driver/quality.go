@@ -147,17 +147,21 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 }
 
 // classes is the number of classes that output 0 tells apart in each of so many places of a sample, 0 where it does not
-// have so many. place says that it is the number of one, and not a value for each.
-func classes(g *ir.Graph, places int) (n int, place bool) {
+// have so many, and how far apart the values of one place lie: classes stand along the last axis or, as pictures have
+// them, along the first behind the samples. place says that it is the number of one, and not a value for each.
+func classes(g *ir.Graph, places int) (n, stride int, place bool) {
 	first := g.Out[0]
-	elems, shape := first.Node.Type.Elems(), callerShape(first.Node.Type.Shape, first.Perm)
+	elems, shape := first.Node.Type.Elems(), outputShape(&first)
 	if n, place = float.Places(first.Node); place && elems == places {
-		return n, true
+		return n, 1, true
 	}
-	if places > 1 && (len(shape) == 0 || elems/shape[len(shape)-1] != places) {
-		return 0, false
+	switch {
+	case places == 1, len(shape) > 0 && elems/shape[len(shape)-1] == places:
+		return elems / places, 1, false
+	case len(shape) > 2 && shape[1]*places == elems:
+		return shape[1], places, false
 	}
-	return elems / places, false
+	return 0, 1, false
 }
 
 // Accuracy is the share of labels that output 0 has: the place, or that of the largest element; of equal elements the
@@ -167,7 +171,8 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, err
 		return 0, diag.New(diag.Labels, g.Name, "%d labels for %d samples", len(labels), len(outputs))
 	}
 	right, count, each := 0, 0, len(labels[0])
-	n, place := classes(g, each)
+	n, stride, place := classes(g, each)
+	row := make([]float64, n)
 	for s, out := range outputs {
 		v, err := values(g, out, 0)
 		if err != nil {
@@ -182,7 +187,11 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, err
 			if place {
 				best = int(v[i])
 			} else {
-				best = largest(v[i*n : (i+1)*n])
+				from := i / stride * stride * n
+				for k := range row {
+					row[k] = v[from+k*stride+i%stride]
+				}
+				best = largest(row)
 			}
 			if int64(best) == label {
 				right++
@@ -363,11 +372,11 @@ func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error 
 			WithHint("take labels and samples of one set, in one order: x[:n] goes with y[:n]")
 	}
 	first := g.Out[0]
-	n, place := classes(g, len(labels[0]))
+	n, _, place := classes(g, len(labels[0]))
 	if n == 0 {
 		return diag.New(diag.Labels, path, "%d labels a sample: output %q of shape %s has not as many rows", len(labels[0]),
-			first.Name, ir.ShapeString(first.Node.Type.Shape)).
-			WithHint("a class number for each sample is needed; of one-hot rows: y.argmax(-1)")
+			first.Name, ir.ShapeString(outputShape(&first))).
+			WithHint("class numbers are one for each sample, or for each place of the output; of one-hot rows: y.argmax(-1)")
 	}
 	what := fmt.Sprintf("has %d elements", n)
 	if place {
@@ -376,8 +385,8 @@ func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error 
 	for i, of := range labels {
 		for _, l := range of {
 			if l < 0 || l >= int64(n) {
-				return diag.New(diag.Labels, path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name, what).
-					WithHint("classes count from 0 to %d; where the first is 1: y - 1", n-1)
+				return diag.New(diag.Labels, path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name,
+					what).WithHint("classes count from 0 to %d; where the first is 1: y - 1", n-1)
 			}
 		}
 	}
