@@ -214,6 +214,17 @@ func (a *Auto) Kept(c *Candidate) string {
 	return Goal{SQNR: c.SQNR}.String()
 }
 
+// FloatMisses says what the float model itself keeps, where that is less than the goal; "" where it meets it, or where
+// the goal is an SQNR.
+func (a *Auto) FloatMisses() string {
+	of := &Candidate{}
+	of.Accuracy, of.Score, of.metric = a.Float, a.Score, a.Goal.metric
+	if a.Goal.Score == nil && a.Goal.Accuracy == nil || a.Goal.met(&of.Point) {
+		return ""
+	}
+	return a.Kept(of)
+}
+
 // Asking is the flag that asks for no more than a candidate keeps.
 func (a *Auto) Asking(c *Candidate) string {
 	down := func(v, unit float64) float64 { return math.Floor(v/unit) * unit }

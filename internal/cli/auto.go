@@ -149,6 +149,10 @@ func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 	hint := "wider --formats may"
 	if n := r.Nearest(); n != nil {
 		hint = "ask for " + r.Asking(n) + ", or wider --formats may do"
+		if kept := r.FloatMisses(); kept != "" {
+			return e.WithNote("the float model itself keeps %s", kept).
+				WithHint("ask for %s: formats seldom keep more than the float model", r.Asking(n))
+		}
 	}
 	switch q := &p.Quantize; {
 	case q.RoundWeights == plan.RoundNearest:
