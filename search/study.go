@@ -37,8 +37,10 @@ type Study struct {
 	Seed uint64
 	// Now is the time that trials carry; nil: none.
 	Now func() time.Time
-	// Fresh draws again, some times, where a trial has the same parameters already: what is measured is the same each
-	// time.
+	// Attrs are what all trials get that it begins, such as who works on them.
+	Attrs []Attr
+	// Fresh draws again where a trial has the same parameters already, since what is measured is the same each time: at
+	// first from other seeds, then with more and more of the parameters moved to other values.
 	Fresh bool
 
 	history *History
@@ -139,7 +141,7 @@ func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 		d.Number = t.Number
 		params, err := s.draw(h, &d, t.Params, nil)
 		t.Params = params
-		for _, a := range d.Trial {
+		for _, a := range slices.Concat(d.Trial, s.Attrs) {
 			t.Set(a)
 		}
 		return err
@@ -186,7 +188,7 @@ func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, erro
 		return nil, err
 	}
 	running := Running
-	change := Change{State: &running, Params: params, Attrs: d.Trial, At: s.now()}
+	change := Change{State: &running, Params: params, Attrs: slices.Concat(d.Trial, s.Attrs), At: s.now()}
 	if err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, change); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ type Storage struct {
 	lines  int
 	trials []place // by ID
 	dists  map[string]*search.Distribution
+	spaces map[string][]search.Named
 }
 
 // place is where a trial stands.
@@ -43,7 +45,8 @@ type place struct {
 // Open reads a journal, which need not be there yet where create says so. worker names the writer in its records. Error
 // L1103 where the file cannot be read.
 func Open(path, worker string, create bool) (*Storage, error) {
-	s := &Storage{path: path, worker: worker, state: memory.New(), dists: map[string]*search.Distribution{}}
+	s := &Storage{path: path, worker: worker, state: memory.New(), dists: map[string]*search.Distribution{},
+		spaces: map[string][]search.Named{}}
 	if create {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 		if err != nil {
@@ -133,17 +136,13 @@ func (s *Storage) apply(r *record) error {
 }
 
 func (s *Storage) applyTrial(r *record) error {
-	params := make([]search.Param, 0, len(r.Dists))
-	for _, f := range r.Dists {
-		text, err := strconv.Unquote(string(f.value))
-		if err != nil {
-			return fmt.Errorf("distribution of %s: %w", f.key, err)
-		}
-		d, err := s.dist(text)
-		if err != nil {
-			return err
-		}
-		params = append(params, search.Param{Name: f.key, Dist: d, Value: float64(r.Params[f.key])})
+	named, err := s.named(r.Dists)
+	if err != nil {
+		return err
+	}
+	params := make([]search.Param, 0, len(named))
+	for _, n := range named {
+		params = append(params, search.Param{Name: n.Name, Dist: n.Dist, Value: r.Params[n.Name]})
 	}
 	t, err := s.state.CreateTrial(context.Background(), r.Study, func(t *search.Trial) error {
 		t.Params, t.User, t.System = params, r.UserAttrs, r.SystemAttrs
@@ -205,6 +204,36 @@ func (s *Storage) applyChange(r *record) error {
 		return err
 	}
 	return nil
+}
+
+// named reads the distributions of a new trial, each text once: the trials of a study often have the same.
+func (s *Storage) named(text json.RawMessage) ([]search.Named, error) {
+	if text == nil {
+		return nil, nil
+	}
+	if list, ok := s.spaces[string(text)]; ok {
+		return list, nil
+	}
+	var all fields
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	list := make([]search.Named, 0, len(all))
+	for _, f := range all {
+		text, err := strconv.Unquote(string(f.value))
+		if err != nil {
+			return nil, fmt.Errorf("distribution of %s: %w", f.key, err)
+		}
+		d, err := s.dist(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, search.Named{Name: f.key, Dist: d})
+	}
+	if len(s.spaces) < 1000 { // those of 4.x have one parameter more each
+		s.spaces[string(text)] = list
+	}
+	return list, nil
 }
 
 // dist reads a distribution, each text once.

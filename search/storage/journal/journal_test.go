@@ -198,3 +198,43 @@ func TestWords(t *testing.T) {
 		t.Error("a record of a newer version is read")
 	}
 }
+
+// BenchmarkTrial is the time of a trial; BenchmarkLoad that of 10,000 trials of 24 parameters that are read.
+func BenchmarkTrial(b *testing.B) {
+	s, err := Open(filepath.Join(b.TempDir(), "run.log"), "w", true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	searchtest.Overhead(b, s, sampler.NewRandom(0))
+}
+
+func BenchmarkLoad(b *testing.B) {
+	w := &writer{worker: "w"}
+	w.line(createStudy, "study_name", `"s"`, "directions", "[1]")
+	d := search.NewWords("a", "b", "c", "d")
+	complete := search.Complete
+	for n := range 10000 {
+		t := &search.Trial{}
+		for i := range 24 {
+			t.Params = append(t.Params, search.Param{Name: fmt.Sprintf("l%02d.w", i), Dist: d, Value: float64((n + i) % 4)})
+		}
+		w.trial(0, t)
+		w.change(int64(n), search.Change{State: &complete, Values: []float64{float64(n)}})
+	}
+	path := filepath.Join(b.TempDir(), "run.log")
+	if err := os.WriteFile(path, w.out.Bytes(), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := Open(path, "w", false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		study := &search.Study{Info: &search.StudyInfo{Name: "s", Directions: []search.Direction{search.Minimize}},
+			Storage: s}
+		h, err := study.History(b.Context())
+		if err != nil || h.Count(search.Complete) != 10000 {
+			b.Fatal(err)
+		}
+	}
+}

@@ -90,8 +90,8 @@ type record struct {
 	Values      []number           `json:"values"`
 	Start       *string            `json:"datetime_start"`
 	End         *string            `json:"datetime_complete"`
-	Dists       fields             `json:"distributions"`
-	Params      map[string]number  `json:"params"`
+	Dists       json.RawMessage    `json:"distributions"`
+	Params      map[string]float64 `json:"params"`
 	UserAttrs   search.Attributes  `json:"user_attrs"`
 	SystemAttrs search.Attributes  `json:"system_attrs"`
 	Reports     map[string]number  `json:"intermediate_values"`

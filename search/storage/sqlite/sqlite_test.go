@@ -110,3 +110,13 @@ func TestForeign(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 }
+
+// BenchmarkTrial is the time of a trial.
+func BenchmarkTrial(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "run.db"), true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	searchtest.Overhead(b, s, sampler.NewRandom(0))
+}
