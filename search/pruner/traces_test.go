@@ -73,7 +73,7 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	t.Log(decisions)
-	if len(decisions) < 6 {
+	if os.Getenv("LATHE_OPTUNA_TRACES") == "" && len(decisions) < 6 {
 		t.Errorf("only %d kinds of pruners", len(decisions))
 	}
 }

@@ -113,7 +113,7 @@ func TestTorn(t *testing.T) {
 		}
 		kept := bytes.LastIndexByte(data[:cut], '\n') + 1
 		if !bytes.Equal(got[:kept], data[:kept]) || bytes.Count(got[kept:], []byte("\n")) != 1 ||
-			!bytes.HasPrefix(got[kept:], []byte(`{"op_code":4,`)) {
+			!bytes.HasPrefix(got[kept:], []byte(`{"op_code":4,`)) || got[len(got)-1] != '\n' {
 			t.Fatalf("cut at %d: %q", cut, got[kept:])
 		}
 	}
