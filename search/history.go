@@ -3,6 +3,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -46,6 +47,25 @@ type Column struct {
 	// Dists are the ranges that the parameter had; which one by trial, -1 for none.
 	Dists []*Distribution
 	which []int32
+
+	sorted, added []int32 // see Sorted: those in order, and those that came since
+}
+
+// Sorted are the numbers of the trials that have the parameter, by its value and then by number.
+func (c *Column) Sorted() []int32 {
+	if len(c.added) == 0 {
+		return c.sorted
+	}
+	before := func(a, b int32) int { return cmp.Or(cmp.Compare(c.Values[a], c.Values[b]), cmp.Compare(a, b)) }
+	slices.SortFunc(c.added, before)
+	old := c.sorted
+	c.sorted = make([]int32, 0, len(old)+len(c.added))
+	for _, n := range c.added {
+		at, _ := slices.BinarySearchFunc(old, n, before)
+		c.sorted, old = append(append(c.sorted, old[:at]...), n), old[at:]
+	}
+	c.sorted, c.added = append(c.sorted, old...), c.added[:0]
+	return c.sorted
 }
 
 // Dist is the range of the parameter in a trial; nil where it does not have it.
@@ -67,6 +87,13 @@ func (c *Column) Value(number int) (float64, bool) {
 func (c *Column) set(number int, p Param) {
 	for len(c.Values) <= number {
 		c.Values, c.which = append(c.Values, math.NaN()), append(c.which, -1)
+	}
+	switch {
+	case c.which[number] < 0:
+		c.added = append(c.added, int32(number))
+	case c.Values[number] != p.Value: // somebody has overwritten it
+		gone := func(n int32) bool { return n == int32(number) }
+		c.sorted, c.added = slices.DeleteFunc(c.sorted, gone), append(slices.DeleteFunc(c.added, gone), int32(number))
 	}
 	at := slices.IndexFunc(c.Dists, p.Dist.Equal)
 	if at < 0 {

@@ -98,3 +98,35 @@ func TestSpace(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestSorted: the order by value holds as trials come in any order, and where a value is overwritten.
+func TestSorted(t *testing.T) {
+	d := NewInt(0, 9, 1, false)
+	h := NewHistory("s", []Direction{Minimize})
+	put := func(n int, v float64) {
+		h.Put(&Trial{ID: int64(n), Number: n, Params: []Param{{"w", d, v}}})
+	}
+	for k := range 200 {
+		put(k*7%50, float64(k*31%10))
+		if k%3 > 0 {
+			continue
+		}
+		list := h.Column("w").Sorted()
+		have := 0
+		for n := range h.Len() {
+			if _, ok := h.Column("w").Value(n); ok {
+				have++
+			}
+		}
+		if len(list) != have {
+			t.Fatalf("%d numbers of %d", len(list), have)
+		}
+		for i := 1; i < len(list); i++ {
+			a, _ := h.Column("w").Value(int(list[i-1]))
+			b, _ := h.Column("w").Value(int(list[i]))
+			if a > b || a == b && list[i-1] >= list[i] {
+				t.Fatalf("after %d: %v", k, list)
+			}
+		}
+	}
+}

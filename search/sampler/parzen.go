@@ -3,7 +3,6 @@
 package sampler
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -48,11 +47,9 @@ type widths struct {
 }
 
 // newParzen makes the density of observations: columns has the values of each parameter, trial by trial, of logarithms
-// where its range says so. weights has one for each trial; nil: those of Optuna, which let the oldest fade.
-func newParzen(space []search.Named, columns [][]float64, n int, weights []float64, w widths) *parzen {
-	if weights == nil {
-		weights = fading(n)
-	}
+// where its range says so, and order their places by value. weights has one for each trial.
+func newParzen(space []search.Named, columns [][]float64, order func(i int) []int32, weights []float64,
+	w widths) *parzen {
 	p := &parzen{weights: append(slices.Clone(weights), 1)}
 	sum := 0.0
 	for _, v := range p.weights {
@@ -65,7 +62,7 @@ func newParzen(space []search.Named, columns [][]float64, n int, weights []float
 		if s.Dist.Kind == search.Categorical {
 			p.dims = append(p.dims, choices(s.Dist, columns[i]))
 		} else {
-			p.dims = append(p.dims, numbers(s.Dist, columns[i], w))
+			p.dims = append(p.dims, numbers(s.Dist, columns[i], order(i), w))
 		}
 	}
 	return p
@@ -99,39 +96,29 @@ func choices(d *search.Distribution, values []float64) dimension {
 	return out
 }
 
-func numbers(d *search.Distribution, values []float64, w widths) dimension {
+func numbers(d *search.Distribution, values []float64, order []int32, w widths) dimension {
 	n := len(values)
 	out := dimension{dist: d, class: make([]int, n+1)}
 	out.low, out.high = d.Bounds()
 	span := out.high - out.low
 	least := span / math.Min(100, float64(n+2))
 	scott := 0.2 * math.Pow(math.Max(float64(n), 1), -1/float64(w.params+4)) * span
-	sorted := make([]observation, n)
-	for i, v := range values {
-		sorted[i] = observation{v, i}
-	}
-	slices.SortFunc(sorted, func(a, b observation) int {
-		if a.value == b.value {
-			return a.place - b.place
-		}
-		return cmp.Compare(a.value, b.value)
-	})
 	out.mean, out.sigma = make([]float64, 0, n+1), make([]float64, 0, n+1)
-	for k, o := range sorted {
-		sigma := scott
+	for k, place := range order {
+		sigma, v := scott, values[place]
 		if !w.scott {
-			sigma = gap(sorted, k, out.low, out.high)
+			sigma = gap(values, order, k, out.low, out.high)
 		}
 		sigma = math.Max(least, math.Min(span, sigma))
 		c := len(out.mean) - 1
-		for c >= 0 && out.mean[c] == o.value && out.sigma[c] != sigma {
+		for c >= 0 && out.mean[c] == v && out.sigma[c] != sigma {
 			c--
 		}
-		if c < 0 || out.mean[c] != o.value {
+		if c < 0 || out.mean[c] != v {
 			c = len(out.mean)
-			out.mean, out.sigma = append(out.mean, o.value), append(out.sigma, sigma)
+			out.mean, out.sigma = append(out.mean, v), append(out.sigma, sigma)
 		}
-		out.class[o.place] = c
+		out.class[place] = c
 	}
 	out.class[n] = len(out.mean)
 	out.mean, out.sigma = append(out.mean, (out.low+out.high)/2), append(out.sigma, span)
@@ -144,22 +131,16 @@ func numbers(d *search.Distribution, values []float64, w widths) dimension {
 	return out
 }
 
-// observation is a value with its place among the trials.
-type observation struct {
-	value float64
-	place int
-}
-
-// gap is the larger distance of value k to its neighbours, the bounds being neighbours too; the first and the last of
-// several look inward alone.
-func gap(sorted []observation, k int, low, high float64) float64 {
-	v, last := sorted[k].value, len(sorted)-1
+// gap is the larger distance of value k, in order, to its neighbours, the bounds being neighbours too; the first and
+// the last of several look inward alone.
+func gap(values []float64, order []int32, k int, low, high float64) float64 {
+	v, last := values[order[k]], len(order)-1
 	before, behind := v-low, high-v
 	if k > 0 {
-		before = v - sorted[k-1].value
+		before = v - values[order[k-1]]
 	}
 	if k < last {
-		behind = sorted[k+1].value - v
+		behind = values[order[k+1]] - v
 	}
 	switch {
 	case last > 0 && k == 0:

@@ -136,7 +136,8 @@ func (s *TPE) density(h *search.History, space []search.Named, trials []int, wei
 	for i, p := range space {
 		columns[i], from[i] = make([]float64, 0, len(trials)), h.Column(p.Name)
 	}
-	var kept []float64
+	kept := []float64{}
+	places := make([]int32, h.Len()) // of a trial among those that have all, from 1; 0: it is not among them
 	n := 0
 next:
 	for t, number := range trials {
@@ -151,12 +152,28 @@ next:
 			columns[i] = append(columns[i], p.Dist.Within(v))
 		}
 		n++
+		places[number] = int32(n)
 		if weights != nil {
 			kept = append(kept, weights[t])
 		}
 	}
-	if weights != nil && kept == nil {
-		kept = []float64{}
+	if weights == nil {
+		kept = fading(n)
 	}
-	return newParzen(space, columns, n, kept, w)
+	order := func(i int) []int32 { return placed(from[i], places, n) }
+	return newParzen(space, columns, order, kept, w)
+}
+
+// placed are the places of trials by the value of a parameter, from 0.
+func placed(c *search.Column, places []int32, n int) []int32 {
+	out := make([]int32, 0, n)
+	if c == nil || n == 0 {
+		return out
+	}
+	for _, number := range c.Sorted() {
+		if k := places[number]; k > 0 {
+			out = append(out, k-1)
+		}
+	}
+	return out
 }
