@@ -119,7 +119,8 @@ func (l Loss) checkTarget(labels hlo.Array, n int, out []int, file string) error
 	classes := int64(out[len(out)-1])
 	for i, v := range labels.Int64s() {
 		if v >= classes {
-			return diag.New(diag.TrainLabels, file, "label %d is %d, and the output has %d classes", i, v, classes).
+			return diag.New(diag.TrainLabels, file, "a label of sample %d is %d, and the output has %d classes",
+				i*n/labels.Type.Len(), v, classes).
 				WithHint("classes are counted from 0; labels below 0 are left out of the loss")
 		}
 	}

@@ -157,6 +157,9 @@ func (a *App) command(name string) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := parsing.ReplaceAllString(err.Error(), "")
+		if e := noKind(c); e != nil {
+			return e
+		}
 		hint := c.CommandPath() + " --help lists the flags"
 		if near := nearestFlag(c, text); near != "" {
 			hint = "did you mean --" + near + "? " + hint

@@ -4,10 +4,13 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lathe/internal/diag"
 	"lathe/internal/training/sweeps"
 	"lathe/lower/plan"
 )
@@ -33,6 +36,24 @@ func (a *App) trainingSweeps() []*cobra.Command {
 		out = append(out, a.trainingSweep(k, short[k.Name]))
 	}
 	return out
+}
+
+// noKind is the error of a sweep whose first argument is nearly a kind of sweep that trains; nil for other commands.
+func noKind(c *cobra.Command) error {
+	args := c.Flags().Args()
+	if c.Name() != "sweep" || len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, k := range sweeps.Kinds {
+		names = append(names, k.Name)
+	}
+	near := diag.Nearest(args[0], names)
+	if _, err := os.Stat(args[0]); near == "" || err == nil {
+		return nil
+	}
+	return &usageError{diag.New(diag.Usage, "", "sweep %s is none of the sweeps that train: %s", args[0],
+		strings.Join(names, ", ")).WithHint("did you mean %s?", near)}
 }
 
 func (a *App) trainingSweep(k sweeps.Kind, short string) *cobra.Command {

@@ -150,7 +150,7 @@ func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case sum.BatchNorm:
 		return slowBatchNorm(n.Attrs.(*sum.BatchNormAttrs), args), nil
 	}
-	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+	return nil, fmt.Errorf("the slow evaluator does not know %s: docs/extending.md says where it is defined", n.Op.Name)
 }
 
 // slowMatMul is the sum of products, exactly.

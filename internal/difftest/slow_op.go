@@ -79,7 +79,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	if y, known := slowUnary(n, x); known {
 		return y, nil
 	}
-	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+	return nil, fmt.Errorf("the slow evaluator does not know %s: docs/extending.md says where it is defined", n.Op.Name)
 }
 
 // slowScale multiplies each channel and adds to it.

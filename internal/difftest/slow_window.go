@@ -347,7 +347,7 @@ func slowElements(n *ir.Node, args []value) (out []*big.Rat, err error) {
 		}
 		y, known := slowElement(n, x)
 		if !known {
-			err = fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+			err = fmt.Errorf("the slow evaluator does not know %s: docs/extending.md says where it is defined", n.Op.Name)
 		}
 		return y
 	})

@@ -117,7 +117,7 @@ func TestErrors(t *testing.T) {
 func TestTables(t *testing.T) {
 	formats, ops := Formats(), Ops()
 	for _, f := range format.All() {
-		if !strings.Contains(formats, "| `"+f.Syntax+"` | `"+f.Example+"` | "+f.Doc) {
+		if !strings.Contains(formats, "| `"+cell(f.Syntax)+"` | `"+cell(f.Example)+"` | "+cell(f.Doc)) {
 			t.Errorf("formats.md lacks %s", f.Name)
 		}
 	}

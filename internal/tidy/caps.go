@@ -149,7 +149,8 @@ func packages(t Tree) []Finding {
 	var out []Finding
 	for _, dir := range slices.Sorted(maps.Keys(count)) {
 		if n := count[dir]; n > maxPackageFiles && !slices.Contains(growing, dir) {
-			out = append(out, Finding{Path: dir, Msg: fmt.Sprintf("%d files, at most %d", n, maxPackageFiles)})
+			msg := fmt.Sprintf("%d files, at most %d: join two, or move some into a package of their own", n, maxPackageFiles)
+			out = append(out, Finding{Path: dir, Msg: msg})
 		}
 	}
 	return out

@@ -45,13 +45,15 @@ func (t *Task) read(p *prepared, path, labels string, targets bool) (*data.Data,
 
 // takesTokens says that the inputs of a graph are whole numbers, as token numbers and masks are.
 func takesTokens(g *ir.Graph) bool {
-	return len(g.In) > 0 && !slices.ContainsFunc(g.In, func(n *ir.Node) bool { return n.Type.IsFloat() })
+	return len(g.In) > 0 && !slices.ContainsFunc(g.In, func(n *ir.Node) bool { return !ir.IsWhole(n.Type.Format) })
 }
 
 // ofText completes what is wanted of texts: a tokenizer, and the inputs of the model.
 func (t *Task) ofText(p *prepared, w *data.Wanted) error {
 	g := p.imported
-	w.Text = t.Text
+	if w.Text = t.Text; len(t.Text) == 0 && p.data != nil {
+		w.Text = p.data.Texts
+	}
 	for _, n := range g.In {
 		if !slices.Contains(data.Of, n.Name) && len(g.In) > 1 {
 			return diag.New(diag.ArrayShape, t.Source.Model, "no tokenizer makes the input %q: it makes %s", n.Name,

@@ -74,7 +74,8 @@ func (t *Task) labels(p *prepared, n int) (hlo.Array, error) {
 		}
 		for i, c := range classes {
 			if int64(int32(c)) != c {
-				return hlo.Array{}, diag.New(diag.TrainLabels, path, "label %d is %d", i, c)
+				return hlo.Array{}, diag.New(diag.TrainLabels, path, "label %d of sample %d has more than 32 bits", c,
+					i*n/len(classes))
 			}
 		}
 		return hlo.FromInt64s(hlo.I32, a.Shape, classes), nil

@@ -8,9 +8,9 @@ import (
 )
 
 // The questions that others have for a format, beyond what every format answers. Each is an interface of its own, so
-// that a format answers in its file those that concern it, and nobody asks which format it is. Most stand here; those of
-// one subject stand with it: Fitted (scales of channels), Biased (patterns), fitter and rounder (training), fastBlock
-// (blocks of float64).
+// that a format answers in its file those that concern it, and nobody asks which format it is. Most stand here; those
+// of one subject stand with it: Fitted (scales of channels), Biased (patterns), fitter (training), fastBlock (blocks of
+// float64).
 
 // Integers is a format seen as integers: the code q has the value (q-Zero)*Step.
 type Integers struct {

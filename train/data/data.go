@@ -47,6 +47,8 @@ type Data struct {
 	Classes []string
 	// Features are the columns of numbers, in the order of the input, of a table.
 	Features []string
+	// Texts are the columns that hold texts, of a table of them.
+	Texts []string
 }
 
 // kind is a format of files.

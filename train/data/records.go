@@ -36,7 +36,7 @@ func (s *sequences) records(d *Data) error {
 	if err != nil {
 		return err
 	}
-	take := s.taker(labels)
+	take := s.taker(d, labels)
 	switch {
 	case strings.HasSuffix(strings.ToLower(s.path), ".jsonl"):
 		err = s.jsonLines(raw, take)
@@ -50,7 +50,7 @@ func (s *sequences) records(d *Data) error {
 }
 
 // taker takes texts and labels of a record; the first one says which columns hold texts.
-func (s *sequences) taker(labels *answers) func(*record) error {
+func (s *sequences) taker(d *Data, labels *answers) func(*record) error {
 	var texts []string
 	return func(r *record) error {
 		if texts == nil {
@@ -62,6 +62,7 @@ func (s *sequences) taker(labels *answers) func(*record) error {
 					strings.Join(texts, ", ")).WithHint("--text COLUMN, or --text COLUMN,COLUMN for two, says which; --labels which " +
 					"holds the classes")
 			}
+			d.Texts = texts
 		}
 		at, err := places(s.path, r.columns, texts)
 		if err != nil {
@@ -87,16 +88,24 @@ func (s *sequences) taker(labels *answers) func(*record) error {
 	}
 }
 
-// others are the columns of texts but for some.
+// others are the columns of texts but for some: without those of whole numbers, such as ids, if others are left.
 func (r *record) others(but []string) []string {
-	var out []string
+	var out, all []string
 	for i, c := range r.columns {
 		if !slices.Contains(but, c) && (r.texts == nil || r.texts[i]) {
-			out = append(out, c)
+			if all = append(all, c); !whole.MatchString(r.cells[i]) {
+				out = append(out, c)
+			}
 		}
+	}
+	if len(out) == 0 {
+		return all
 	}
 	return out
 }
+
+// whole is a number as ids are.
+var whole = regexp.MustCompile(`^\s*-?[0-9]+\s*$`)
 
 // commas reads a table with a header, as RFC 4180 has it.
 func (s *sequences) commas(raw []byte, take func(*record) error) error {

@@ -65,6 +65,10 @@ func TestTexts(t *testing.T) {
 	if !slices.Equal(d.Classes, []string{"other", "same"}) {
 		t.Errorf("classes %v", d.Classes)
 	}
+	table := file(t, dir, "ids.csv", []byte("id,text,kind\n17,abc,0\n18,9,1\n"))
+	if d, err = data.Read(table, wanted(t, "kind")); err != nil || !slices.Equal(d.Texts, []string{"text"}) {
+		t.Errorf("texts %v, %v", d, err)
+	}
 	w := wanted(t, "kind")
 	w.Text, w.Classes = []string{"two"}, []string{"other", "odd", "same"}
 	d, err = data.Read(both, w)
