@@ -80,6 +80,9 @@ func (f *searchFlags) check(c *cobra.Command) error {
 	if err := f.known(); err != nil {
 		return err
 	}
+	if err := writable(strings.TrimPrefix(f.storage, sqliteScheme), diag.StudyStorage); err != nil {
+		return err
+	}
 	if f.sampler != "" {
 		if err := oneOf("--sampler", f.sampler, sampler.Names()...); err != nil {
 			return err
