@@ -38,6 +38,7 @@ func shapes() []row {
 		{"expand.default", "self size implicit", convertExpand},
 		{"expand_as.default", "self other", convertExpandAs},
 		{"repeat.default", "self repeats", convertRepeat("repeats")}, {"tile.default", "self dims", convertRepeat("dims")},
+		{"repeat_interleave.self_int", "self repeats dim output_size", convertRepeatInterleave},
 		{"slice.Tensor", "self dim start end step", convertSlice},
 		{"narrow.default", "self dim start length", convertNarrow},
 		{"select.int", "self dim index", convertSelect},
@@ -312,4 +313,29 @@ func convertRepeat(name string) func(*call) {
 		x = c.reshape("axes", x, append(slices.Repeat([]int{1}, len(times)-len(x.Type.Shape)), x.Type.Shape...))
 		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Tile(at, x, times) }, x)
 	}
+}
+
+// convertRepeatInterleave has each element of an axis stand so many times in a row, of all elements without an axis.
+func convertRepeatInterleave(c *call) {
+	x, times := c.tensor("self"), int(c.int("repeats", 1))
+	if c.err == nil && !c.has("dim") {
+		x = c.reshape("flat", x, []int{x.Type.Elems()})
+	}
+	axis := c.axis(c.int("dim", 0), len(c.shape(x)))
+	if c.err != nil {
+		return
+	}
+	shape := x.Type.Shape
+	apart := slices.Insert(slices.Clone(shape), axis+1, 1)
+	repeats := slices.Repeat([]int{1}, len(apart))
+	repeats[axis+1] = times
+	joined := slices.Clone(shape)
+	joined[axis] *= times
+	place := c.place
+	place.Name += ".tiled"
+	tiled, err := c.b.Tile(place, c.reshape("apart", x, apart), repeats)
+	if c.wrap(err); c.err != nil {
+		return
+	}
+	c.result(c.reshape("", tiled, joined))
 }

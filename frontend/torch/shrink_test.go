@@ -43,3 +43,23 @@ func TestTransposedVolume(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatInterleave: each element of an axis stands several times in a row.
+func TestRepeatInterleave(t *testing.T) {
+	for text, want := range map[string][]int{
+		"y f32 2x6 = repeat_interleave.self_int self=%x repeats=2 dim=-1": {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5},
+		"y f32 4x3 = repeat_interleave.self_int self=%x repeats=2 dim=0":  {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5},
+		"y f32 12 = repeat_interleave.self_int self=%x repeats=2":         {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5},
+	} {
+		got := run(t, load(t, "input x f32 2x3\n"+text+"\noutput y", source.Options{}))[0]
+		x := pt2test.Ramp(6)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d elements, want %d", text, len(got), len(want))
+		}
+		for i, at := range want {
+			if got[i] != float64(x[at]) {
+				t.Errorf("%s: element %d is %g, want %g", text, i, got[i], x[at])
+			}
+		}
+	}
+}
