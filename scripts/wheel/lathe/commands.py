@@ -89,6 +89,28 @@ def auto(model, inputs, labels=None, metric=None, output=None, **flags):
     return facts
 
 
+def search(model, space, data, labels=None, eval=None, metric=None, output=None, storage=None, **flags):
+    """Searches formats of layers by the trials of a study: best of the result has those that no other one beats.
+
+    space is a search space as docs/search.md has it, as a dict, a text or a file: {"study": {"objectives": ["accuracy
+    max", "lut min"]}, "quantize": [{"format": ["fixed(3..8)"]}]}. data are samples that calibrate; trials are measured
+    on them, or on those of eval, a pair of samples and labels. flags are those of lathe search run: trials=200,
+    sampler="nsga2", seed=1, part="xc7a35t". plan of each of the best is a file for lathe.compile(model, plan=...).
+    storage="run.log" or "sqlite:///run.db" keeps the study, which a later call, or Optuna, goes on with.
+    """
+    others, other_labels = (None, None) if eval is None else _pair("eval", eval)
+    work = tempfile.TemporaryDirectory(prefix="lathe-")
+    plans = os.path.join(work.name, "plans") if output is None else os.fspath(output)
+    facts = _run(work.name, "search run", model, {
+        "space": space, "data": data, "labels": labels, "eval": others, "eval_labels": other_labels, "metric": metric,
+        "output": plans, "storage": storage or os.path.join(work.name, "search.log"), **flags})
+    for trial in facts.best:
+        trial["plan"] = os.path.join(plans, f"trial-{trial['trial']}.toml")
+    if output is None or storage is None:
+        facts.keep(work)
+    return facts
+
+
 def quantize(model, calibrate=None, labels=None, output=None, **flags):
     """Quantizes a model and measures the error of each node. The result is a model for every other call.
 

@@ -9,7 +9,8 @@ from . import arrays, plans
 _FILES = {"inputs": (arrays.npz, ".npz"), "calibrate": (arrays.npz, ".npz"), "bind": (arrays.npz, ".npz"),
           "example": (arrays.npz, ".npz"), "data": (arrays.samples, ".npz"), "eval": (arrays.samples, ".npz"),
           "labels": (arrays.npy, ".npy"), "calibrate_labels": (arrays.npy, ".npy"),
-          "eval_labels": (arrays.npy, ".npy"), "plan": (plans.file, ".toml")}
+          "eval_labels": (arrays.npy, ".npy"), "plan": (plans.file, ".toml"),
+          "space": (plans.file, ".toml")}
 
 # Other names of arguments.
 _NAMES = {"calibration": "calibrate", "folder": "output"}

@@ -64,6 +64,19 @@ assert not os.path.exists(gone)
 e = refused("keeps SQNR 200.0 dB", lambda: lathe.auto(path, x, formats="fixed(4)", sqnr=200), lathe.Error)
 assert e.code == "L0422", e
 
+# A study of formats, which goes on where it is kept.
+space = {"study": {"objectives": ["accuracy max", "lut min"]}, "quantize": [{"format": ["fixed(3..6)"]}]}
+with tempfile.TemporaryDirectory() as folder:
+    log = os.path.join(folder, "run.log")
+    first = lathe.search(path, space, x, eval=(x, labels), trials=3, storage=log)
+    more = lathe.search(path, space, x, eval=(x, labels), trials=6, storage=log)
+    assert {t["trial"] for t in first.best} <= set(range(3)) and more.best[0]["values"]["lut"] > 500, (first, more)
+    trial = more.best[0]
+    right = (lathe.run(path, x, calibrate=x, plan=trial["plan"]).argmax(1) == labels).mean()
+    assert abs(right - trial["values"]["accuracy"]) < 1e-9, (right, trial)
+space["quantize"][0]["name"] = "no"
+refused("unknown layer", lambda: lathe.search(path, space, x, labels), lathe.Error)
+
 # Metrics, by name and as functions, on the samples that the search sees.
 with_top = lathe.sweep(path, x, labels, metric="top5", formats="fixed(4)", no_cost=True)
 assert with_top.metric == "top5" and with_top.frame()[0]["score"] == 1, with_top
