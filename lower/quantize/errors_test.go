@@ -31,7 +31,8 @@ const long = 200
 // TestRefuseSums: the error of an operation without an integer form says where the model may end.
 func TestRefuseSums(t *testing.T) {
 	b := lowertest.New(t, 1)
-	g := b.Done(b.Add(whole.CumSum, "n", &whole.CumSumAttrs{Axis: 1}, b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, long))))
+	x := b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, long))
+	g := b.Done(b.Add(whole.CumSum, "n", &whole.CumSumAttrs{Axis: 1}, x))
 	_, _, err := Run(t.Context(), g, plan.Default(), Calibration{}, Options{})
 	want := `cumsum (node "n") has no integer form in this version` + "\n  hint: end the model at what stands in front: " +
 		"--outputs r, or stay in float"
