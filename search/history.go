@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -313,7 +314,7 @@ func (h *History) String() string {
 	var parts []string
 	for _, s := range []State{Complete, Pruned, Fail, Running, Waiting} {
 		if n := h.ended[s]; n > 0 {
-			parts = append(parts, Number(float64(n))[:len(Number(float64(n)))-2]+" "+s.String())
+			parts = append(parts, strconv.Itoa(n)+" "+s.String())
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -128,6 +128,15 @@ type asked struct {
 	Params map[string]json.RawMessage `json:"params"`
 }
 
+// values are those of parameters, by name.
+func values(params []search.Param) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for _, p := range params {
+		out[p.Name] = json.RawMessage(p.Dist.JSON(p.Value))
+	}
+	return out
+}
+
 func (a *App) searchAsk() *cobra.Command {
 	var f keptFlags
 	c := a.verb("ask", "begin a trial, and print its parameters as JSON", func(c *cobra.Command, _ []string) error {
@@ -143,10 +152,7 @@ func (a *App) searchAsk() *cobra.Command {
 		if err != nil {
 			return diag.At(err, diag.StudyStorage, f.storage)
 		}
-		facts := asked{t.Number, map[string]json.RawMessage{}}
-		for _, p := range t.Params {
-			facts.Params[p.Name] = json.RawMessage(p.Dist.JSON(p.Value))
-		}
+		facts := asked{t.Number, values(t.Params)}
 		fmt.Fprintf(a.Out, "%s\n", search.Encode(facts))
 		return a.writeJSON(facts)
 	})

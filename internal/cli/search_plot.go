@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func pictures(ctx context.Context, s *search.Study) ([]picture.Picture, error) {
 	}
 	var space search.Space
 	var parameters []search.Named
-	if decodeJSON(s.Info.User[search.SpaceKey], &space) == nil {
+	if json.Unmarshal(s.Info.User[search.SpaceKey], &space) == nil {
 		for _, p := range space {
 			if !p.Dist.Single() && h.Column(p.Name) != nil {
 				parameters = append(parameters, search.Named{Name: p.Name, Dist: p.Dist})

@@ -5,6 +5,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -174,13 +175,13 @@ func (b *begun) fits(f *searchFlags) error {
 		return diag.New(diag.StudyOther, f.storage, "study %q was made for another space: %s", f.study, what).
 			WithHint("--study with a new name begins another study")
 	}
-	if raw := b.Info.User[search.SpaceKey]; decodeJSON(raw, &had) != nil {
+	if raw := b.Info.User[search.SpaceKey]; json.Unmarshal(raw, &had) != nil {
 		return other("it does not say for which")
 	}
 	if what := had.Differs(b.Space); what != "" {
 		return other(what)
 	}
-	if raw := b.Info.System[search.NamesKey]; decodeJSON(raw, &names) != nil {
+	if raw := b.Info.System[search.NamesKey]; json.Unmarshal(raw, &names) != nil {
 		return other("its objectives have no names")
 	}
 	if want := strings.Join(b.space.Names(), ", "); strings.Join(names, ", ") != want {

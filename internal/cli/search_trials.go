@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,7 +54,7 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int
 		o, err := b.outcome(ctx, t)
 		if err != nil { // the trial does not stay behind as one that runs
 			end := context.WithoutCancel(ctx)
-			_ = b.Tell(end, t.Number, search.Fail, nil, search.Attr{Key: "lathe:failure", Value: search.Encode("interrupted")})
+			_ = b.Tell(end, t.Number, search.Fail, nil, search.Attr{Key: space.FailureKey, Value: search.Encode("interrupted")})
 			return err
 		}
 		if err := b.Tell(ctx, t.Number, o.State, o.Values, o.Attrs...); err != nil {
@@ -84,7 +85,7 @@ func (b *begun) reap(ctx context.Context) error {
 	here, _, _ := strings.Cut(process(), ":")
 	for _, t := range trials {
 		var owner string
-		if t.State != search.Running || decodeJSON(t.User[processKey], &owner) != nil {
+		if t.State != search.Running || json.Unmarshal(t.User[processKey], &owner) != nil {
 			continue
 		}
 		host, number, _ := strings.Cut(owner, ":")
@@ -92,7 +93,7 @@ func (b *begun) reap(ctx context.Context) error {
 		if host != here || err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			continue
 		}
-		err = b.Tell(ctx, t.Number, search.Fail, nil, search.Attr{Key: "lathe:failure",
+		err = b.Tell(ctx, t.Number, search.Fail, nil, search.Attr{Key: space.FailureKey,
 			Value: search.Encode("its process was killed")})
 		if err != nil {
 			return err
@@ -132,11 +133,9 @@ func (b *begun) writePlans(ctx context.Context, dir string, numbers []int, texts
 			if err != nil {
 				return err
 			}
-			o, err := b.space.Try(ctx, b.model, trials[0].Params)
-			if err != nil {
+			if texts[n], err = b.space.Text(ctx, b.model, trials[0].Params); err != nil {
 				return err
 			}
-			texts[n] = o.Text
 		}
 		plans[fmt.Sprintf("trial-%d.toml", n)] = texts[n]
 	}

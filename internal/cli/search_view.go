@@ -16,13 +16,10 @@ import (
 	"lathe/search"
 )
 
-// decodeJSON reads an attribute; one that is not there is an error too.
-func decodeJSON(raw json.RawMessage, to any) error { return json.Unmarshal(raw, to) }
-
 // objectiveNames are those that a study has, or numbers.
 func objectiveNames(info *search.StudyInfo) []string {
 	var names []string
-	if decodeJSON(info.System[search.NamesKey], &names) == nil && len(names) == len(info.Directions) {
+	if json.Unmarshal(info.System[search.NamesKey], &names) == nil && len(names) == len(info.Directions) {
 		return names
 	}
 	names = nil
@@ -55,13 +52,10 @@ func show(ctx context.Context, s *search.Study, numbers []int) ([]shown, error) 
 		if _, same := s.Same(t); same {
 			continue
 		}
-		v := shown{Trial: n, State: t.State.String(), Values: map[string]float64{}, Params: map[string]json.RawMessage{},
+		v := shown{Trial: n, State: t.State.String(), Values: map[string]float64{}, Params: values(t.Params),
 			Attrs: t.User, trial: t}
 		for i := range t.Values {
 			v.Values[names[i]] = t.Values[i]
-		}
-		for _, p := range t.Params {
-			v.Params[p.Name] = json.RawMessage(p.Dist.JSON(p.Value))
 		}
 		out = append(out, v)
 	}
@@ -92,7 +86,7 @@ func trialTable(info *search.StudyInfo, list []shown) [][]string {
 	for _, v := range list {
 		for key, raw := range v.Attrs {
 			var number float64
-			if decodeJSON(raw, &number) == nil && !slices.Contains(names, key) && !strings.HasPrefix(key, "lathe:") {
+			if json.Unmarshal(raw, &number) == nil && !slices.Contains(names, key) && !strings.HasPrefix(key, "lathe:") {
 				more[key] = true
 			}
 		}
@@ -107,7 +101,7 @@ func trialTable(info *search.StudyInfo, list []shown) [][]string {
 		for _, key := range keys {
 			var number float64
 			text := ""
-			if decodeJSON(v.Attrs[key], &number) == nil {
+			if json.Unmarshal(v.Attrs[key], &number) == nil {
 				text = diag.Number(number, 6)
 			}
 			row = append(row, text)

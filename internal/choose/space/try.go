@@ -22,8 +22,8 @@ type Outcome struct {
 	Refused string
 }
 
-// Keys of attributes of a trial: why it failed, and where its plan stands.
-const failureKey = "lathe:failure"
+// FailureKey is the attribute of a trial that says why it failed.
+const FailureKey = "lathe:failure"
 
 // Try measures a configuration. The hardware is predicted first: one that breaks a limit ends there, Pruned. A plan
 // that is refused is a trial that failed.
@@ -39,7 +39,7 @@ func (s *Space) Try(ctx context.Context, t *choose.Study, params []search.Param)
 	o := &Outcome{State: search.Pruned, Text: r.Text, Refused: r.Refused}
 	if r.Refused != "" {
 		o.State = search.Fail
-		o.Attrs = []search.Attr{{Key: failureKey, Value: search.Encode(r.Refused)}}
+		o.Attrs = []search.Attr{{Key: FailureKey, Value: search.Encode(r.Refused)}}
 		return o, nil
 	}
 	for _, f := range figures {
@@ -59,12 +59,25 @@ func (s *Space) Try(ctx context.Context, t *choose.Study, params []search.Param)
 		v, ok := s.Objectives[i].of(t, &r.Point)
 		if !ok || math.IsNaN(v) {
 			o.State, o.Values, o.Refused = search.Fail, nil, "it has no "+s.Objectives[i].name
-			o.Attrs = append(o.Attrs, search.Attr{Key: failureKey, Value: search.Encode(o.Refused)})
+			o.Attrs = append(o.Attrs, search.Attr{Key: FailureKey, Value: search.Encode(o.Refused)})
 			return o, nil
 		}
 		o.Values = append(o.Values, v)
 	}
 	return o, nil
+}
+
+// Text is the plan of a configuration, with all formats that calibration chose; outputs are not computed.
+func (s *Space) Text(ctx context.Context, t *choose.Study, params []search.Param) (string, error) {
+	p, err := s.Plan(t, params)
+	if err != nil {
+		return "", err
+	}
+	r, err := t.Try(ctx, p, func(*choose.Point) bool { return false })
+	if err != nil {
+		return "", err
+	}
+	return r.Text, nil
 }
 
 // violations are those of the limits, or of the limits of hardware alone.
