@@ -27,7 +27,7 @@ func (p *parser) channels(path string, list []string, what string) *Channels {
 	if list == nil {
 		return nil
 	}
-	c := &Channels{List: list, From: p.at.pos(path) + " " + what}
+	c := &Channels{List: list, From: p.at.Pos(path) + " " + what}
 	formats := make([]format.Fixed, len(list)) // of no width: always 0
 	var all *format.Fixed
 	for i, text := range list {

@@ -113,7 +113,7 @@ func (p *parser) ends(f *file, plan *Plan) {
 		if plan.Input(name) != nil {
 			p.fail(path, "input %q is described twice", name)
 		}
-		from := p.at.pos(path) + fmt.Sprintf(" [[input]] name = %q", name)
+		from := p.at.Pos(path) + fmt.Sprintf(" [[input]] name = %q", name)
 		entry := Input{Name: name, From: from, Shape: in.Shape, Exponents: in.Exponents}
 		entry.Format = p.choice(path+".format", in.Format, fmt.Sprintf("[[input]] name = %q", name))
 		if slices.ContainsFunc(in.Shape, func(d int) bool { return d < 1 }) {
@@ -136,7 +136,7 @@ func (p *parser) ends(f *file, plan *Plan) {
 			p.fail(path, "output %q is described twice", name)
 		}
 		what := fmt.Sprintf("[[output]] name = %q", name)
-		plan.Outputs = append(plan.Outputs, Output{Name: name, From: p.at.pos(path) + " " + what,
+		plan.Outputs = append(plan.Outputs, Output{Name: name, From: p.at.Pos(path) + " " + what,
 			Format: p.choice(path+".format", out.Format, what)})
 	}
 }

@@ -3,16 +3,14 @@
 package plan
 
 import (
-	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"lathe/internal/diag"
+	"lathe/internal/keys"
 )
 
 // file is the TOML form of a plan; a nil pointer is a key that is not given.
@@ -127,26 +125,20 @@ type foldRuleFile struct {
 }
 
 // decodeFile reads the text strictly: every key must be known and of the right type. Error L0401.
-func decodeFile(name string, data []byte) (*file, *lines, error) {
+func decodeFile(name string, data []byte) (*file, *keys.Lines, error) {
 	var f file
-	at := scanLines(name, data)
+	at := keys.Scan(name, data)
 	md, err := toml.Decode(string(data), &f)
 	if err != nil {
 		return nil, nil, tomlError(name, err)
 	}
 	var errs diag.List
-	seen := make(map[string]bool)
-	for _, key := range md.Undecoded() {
-		if seen[key.String()] || len(key) > 1 && seen[strings.Join(key[:len(key)-1], ".")] {
-			continue // one message a key, and none for what stands in an unknown table
-		}
-		seen[key.String()] = true
-		e := diag.New(diag.PlanKey, at.anywhere(key), "unknown key %q in the plan", key.String())
-		known := knownKeys(key[:len(key)-1])
-		if near := diag.Nearest(key[len(key)-1], known); near != "" {
+	for _, u := range keys.Unknown(md, reflect.TypeFor[file]()) {
+		e := diag.New(diag.PlanKey, at.Anywhere(u.Key), "unknown key %q in the plan", u.Key.String())
+		if near := diag.Nearest(u.Last(), u.Known); near != "" {
 			e = e.WithHint("did you mean %q?", near)
-		} else if len(known) > 0 {
-			e = e.WithHint("keys here: %s", strings.Join(known, ", "))
+		} else if len(u.Known) > 0 {
+			e = e.WithHint("keys here: %s", strings.Join(u.Known, ", "))
 		}
 		errs = append(errs, e)
 	}
@@ -198,150 +190,4 @@ func tomlError(name string, err error) error {
 		e.Hint = "write [[" + m[2] + "]], in two brackets, for each of them"
 	}
 	return e
-}
-
-// knownKeys lists the keys of the table at path, read from the tags of planFile.
-func knownKeys(path []string) []string {
-	t := reflect.TypeFor[file]()
-	for _, key := range path {
-		f, ok := fieldOf(t, key)
-		if !ok {
-			return nil
-		}
-		t = f
-	}
-	return tagsOf(t)
-}
-
-func fieldOf(t reflect.Type, key string) (reflect.Type, bool) {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil, false
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Tag.Get("toml") == key {
-			return f.Type, true
-		}
-		if f.Anonymous {
-			if in, ok := fieldOf(f.Type, key); ok {
-				return in, true
-			}
-		}
-	}
-	return nil, false
-}
-
-func tagsOf(t reflect.Type) []string {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	var tags []string
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.Anonymous {
-			tags = append(tags, tagsOf(f.Type)...)
-		} else {
-			tags = append(tags, f.Tag.Get("toml"))
-		}
-	}
-	return tags
-}
-
-// lines knows where the keys of a TOML text stand. Paths look like quantize.rule[1].name.
-type lines struct {
-	file  string
-	paths []string
-	at    []int
-	// flags are the flags of a command that stand above a key.
-	flags map[string]string
-}
-
-var (
-	headerLine = regexp.MustCompile(`^\s*(\[\[?)\s*([A-Za-z0-9_.\- ]+?)\s*\]\]?\s*(#.*)?$`)
-	keyLine    = regexp.MustCompile(`^\s*([A-Za-z0-9_.\-]+)\s*=`)
-)
-
-// scanLines reads headers and keys line by line. Text inside of multi-line strings is passed over.
-func scanLines(file string, data []byte) *lines {
-	l := &lines{file: file}
-	table, quote := "", ""
-	count := make(map[string]int)
-	for i, line := range strings.Split(string(data), "\n") {
-		if quote != "" {
-			if strings.Contains(line, quote) {
-				quote = ""
-			}
-			continue
-		}
-		if m := headerLine.FindStringSubmatch(line); m != nil {
-			table = strings.ReplaceAll(m[2], " ", "")
-			if m[1] == "[[" {
-				count[table]++
-				table += fmt.Sprintf("[%d]", count[table]-1)
-			}
-			l.add(table, i+1)
-		} else if m := keyLine.FindStringSubmatch(line); m != nil {
-			l.add(strings.TrimPrefix(table+"."+m[1], "."), i+1)
-		}
-		for _, q := range []string{`"""`, `'''`} {
-			if strings.Count(line, q)%2 == 1 {
-				quote = q
-			}
-		}
-	}
-	return l
-}
-
-func (l *lines) add(path string, line int) {
-	l.paths = append(l.paths, path)
-	l.at = append(l.at, line)
-}
-
-// pos is the flag that stands above a path, or file:line of it, or of the nearest table around it that has a line of
-// its own, or the file.
-func (l *lines) pos(path string) string {
-	if flag, ok := l.flags[path]; ok {
-		return flag
-	}
-	for {
-		for i, p := range l.paths {
-			if p == path {
-				return l.file + ":" + strconv.Itoa(l.at[i])
-			}
-		}
-		cut := strings.LastIndexAny(path, ".[")
-		if cut < 0 {
-			return l.file
-		}
-		path = path[:cut]
-	}
-}
-
-// sort puts errors with positions of this file into the order of its lines.
-func (l *lines) sort(errs diag.List) {
-	line := func(e *diag.Error) int {
-		n, _ := strconv.Atoi(strings.TrimPrefix(e.Pos, l.file+":"))
-		return n
-	}
-	slices.SortStableFunc(errs, func(a, b *diag.Error) int { return line(a) - line(b) })
-}
-
-var indices = regexp.MustCompile(`\[\d+\]`)
-
-// anywhere is the first place of a key whose array indices are not known.
-func (l *lines) anywhere(key toml.Key) string {
-	for n := len(key); n > 0; n-- {
-		want := strings.Join(key[:n], ".")
-		for i, p := range l.paths {
-			if indices.ReplaceAllString(p, "") == want {
-				return l.file + ":" + strconv.Itoa(l.at[i])
-			}
-		}
-	}
-	return l.file
 }

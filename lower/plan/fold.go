@@ -106,11 +106,11 @@ func (p *parser) fold(f *file, out *Fold) {
 	}
 	out.Mode = ModeWords[p.word("fold.mode", f.Fold.Mode, ModeWords)]
 	if f.Fold.Mode != nil {
-		out.From = p.at.pos("fold.mode") + fmt.Sprintf(" [fold] mode = %q", *f.Fold.Mode)
+		out.From = p.at.Pos("fold.mode") + fmt.Sprintf(" [fold] mode = %q", *f.Fold.Mode)
 	}
 	out.Layers = LayerWords[p.word("fold.layers", f.Fold.Layers, LayerWords)]
 	if f.Fold.Layers != nil {
-		out.LayersFrom = p.at.pos("fold.layers") + fmt.Sprintf(" [fold] layers = %q", *f.Fold.Layers)
+		out.LayersFrom = p.at.Pos("fold.layers") + fmt.Sprintf(" [fold] layers = %q", *f.Fold.Layers)
 	}
 	p.images(f, out)
 	given := []*int{f.Fold.MaxLUT, f.Fold.MaxFF, f.Fold.MaxDSP, f.Fold.MaxBRAM}
@@ -172,7 +172,7 @@ func (p *parser) images(f *file, out *Fold) {
 	case *k < 1 || *k > mostImages:
 		p.fail("fold.images", "images = %d lies outside 1..%d", *k, mostImages)
 	case out.Layers != "loop":
-		e := diag.New(diag.UnusedFoldKey, p.at.pos("fold.images"), `fold.images: only layers = "loop" uses it`)
+		e := diag.New(diag.UnusedFoldKey, p.at.Pos("fold.images"), `fold.images: only layers = "loop" uses it`)
 		p.errs = append(p.errs, e.WithHint(`set layers = "loop" beside it, or leave it out`))
 	case *k > 1 && f.Sequence.Decode != nil && *f.Sequence.Decode:
 		p.fail("fold.images", "images = %d: a decoder takes one sequence at a time", *k).Hint = "leave it out"
@@ -183,7 +183,7 @@ func (p *parser) images(f *file, out *Fold) {
 // balanceOnly refuses a key that no other mode reads: it would be a promise that nobody keeps.
 func (p *parser) balanceOnly(mode, table, key string, given bool) {
 	if mode != "balance" && given {
-		e := diag.New(diag.UnusedFoldKey, p.at.pos(table+"."+key), `%s: only mode = "balance" uses it`, key)
+		e := diag.New(diag.UnusedFoldKey, p.at.Pos(table+"."+key), `%s: only mode = "balance" uses it`, key)
 		p.errs = append(p.errs, e.WithHint(`set mode = "balance" in [fold], or leave it out`))
 	}
 }
@@ -234,7 +234,7 @@ func (p *parser) unrolled(u *unrollFile, fold *Fold) {
 	fold.AutoUnroll = u.Auto != nil && *u.Auto
 	p.balanceOnly(fold.Mode, "unroll", "auto", fold.AutoUnroll)
 	if *u != (unrollFile{}) {
-		fold.SumsFrom = p.at.pos("unroll") + " [unroll]"
+		fold.SumsFrom = p.at.Pos("unroll") + " [unroll]"
 	}
 	if out.LUT = p.fpga.Family.Inputs; u.Family != nil {
 		out.LUT = []int{6, 4}[p.word("unroll.family", u.Family, FamilyWords)]

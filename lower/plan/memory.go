@@ -51,12 +51,12 @@ func (m *Memory) BurstOf() int { return min(m.Burst, rtl.Page*8/m.AXIBits) }
 func (p *parser) memory(f *file, out *Memory) {
 	if f.Memory.Weights != nil {
 		out.Weights = WeightsWords[p.word("memory.weights", f.Memory.Weights, WeightsWords)]
-		out.From = p.at.pos("memory.weights") + fmt.Sprintf(" [memory] weights = %q", out.Weights)
+		out.From = p.at.Pos("memory.weights") + fmt.Sprintf(" [memory] weights = %q", out.Weights)
 	}
 	out.Ram = p.ram("memory.ram", "ram", f.Memory.RAM, RamWords)
 	if f.Memory.Cache != nil {
 		out.Cache = CacheWords[p.word("memory.cache", f.Memory.Cache, CacheWords)]
-		out.CacheFrom = p.at.pos("memory.cache") + fmt.Sprintf(" [memory] cache = %q", out.Cache)
+		out.CacheFrom = p.at.Pos("memory.cache") + fmt.Sprintf(" [memory] cache = %q", out.Cache)
 	}
 	for _, k := range []struct {
 		key         string

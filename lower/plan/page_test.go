@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"lathe/internal/diag"
+	"lathe/internal/keys"
 )
 
 // pageRow is a row of a table of docs/plan.md: | `key` | type | default | meaning | `example` |
@@ -26,8 +27,8 @@ func planTables(t *testing.T) map[string][]string {
 		if typ.Kind() == reflect.Slice {
 			header, typ = "["+header+"]", typ.Elem()
 		}
-		for _, key := range tagsOf(typ) {
-			field, ok := fieldOf(typ, key)
+		for _, key := range keys.Of(typ) {
+			field, ok := keys.Field(typ, key)
 			if !ok {
 				t.Fatalf("%s has no field for its own key %q", header, key)
 			}

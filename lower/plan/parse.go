@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/internal/diag"
+	"lathe/internal/keys"
 	"lathe/ir/format"
 	"lathe/ir/op"
 	"lathe/ir/op/block"
@@ -29,7 +30,7 @@ var (
 
 // parser carries what all parts of the plan need while it is read; it collects all errors.
 type parser struct {
-	at    *lines
+	at    *keys.Lines
 	errs  diag.List
 	round format.Round
 	over  format.Over
@@ -42,7 +43,7 @@ type parser struct {
 func Parse(name string, data []byte) (*Plan, error) { return ParseWith(name, data, Settings{}) }
 
 // plan is what the file says, with the defaults where it says nothing.
-func (f *file) plan(name string, at *lines) (*Plan, error) {
+func (f *file) plan(name string, at *keys.Lines) (*Plan, error) {
 	plan := Default()
 	plan.File = name
 	p := &parser{at: at}
@@ -65,7 +66,7 @@ func (f *file) plan(name string, at *lines) (*Plan, error) {
 	p.lora(&f.Lora, &plan.LoRA)
 	p.distill(&f.Distill, plan)
 	p.bits(&f.Bits, &plan.Bits)
-	p.at.sort(p.errs)
+	p.at.Sort(p.errs)
 	if err := p.errs.Err(); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (f *file) plan(name string, at *lines) (*Plan, error) {
 }
 
 func (p *parser) fail(path, msg string, args ...any) *diag.Error {
-	e := diag.New(diag.PlanValue, p.at.pos(path), msg, args...)
+	e := diag.New(diag.PlanValue, p.at.Pos(path), msg, args...)
 	p.errs = append(p.errs, e)
 	return e
 }
@@ -119,7 +120,7 @@ func (p *parser) count(path string, given *int, to *int, lo, hi int) {
 
 // add takes an error of another package, at the line of path.
 func (p *parser) add(err error, path string) {
-	p.errs = p.errs.Add(err, diag.PlanValue, p.at.pos(path))
+	p.errs = p.errs.Add(err, diag.PlanValue, p.at.Pos(path))
 }
 
 func (p *parser) quantize(f *file, q *Quantize) {
@@ -178,7 +179,7 @@ func (p *parser) rule(i int, f *quantizeRule) *Rule {
 
 // match reads the keys that select nodes. A rule without any matches every node.
 func (p *parser) match(path, table string, f *matchFile) Match {
-	m := Match{From: p.at.pos(path) + " " + table}
+	m := Match{From: p.at.Pos(path) + " " + table}
 	for _, k := range []struct {
 		key  string
 		text *string
@@ -229,7 +230,7 @@ func (p *parser) asWritten(path string, text *string, what string) *Choice {
 		p.add(err, path)
 		return nil
 	}
-	return &Choice{Pattern: pattern, From: p.at.pos(path) + " " + what, Given: true}
+	return &Choice{Pattern: pattern, From: p.at.Pos(path) + " " + what, Given: true}
 }
 
 // options applies the plan's rounding and overflow to a format whose text does not set them itself.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/diag"
+	"lathe/internal/keys"
 )
 
 // Settings are choices from outside of a plan's file, such as flags of a command; they stand above it. What is nil is
@@ -63,7 +64,7 @@ func ParseWith(name string, data []byte, set Settings) (*Plan, error) {
 // overlay writes settings into a plan's file.
 type overlay struct {
 	file  *file
-	at    *lines
+	at    *keys.Lines
 	notes []string
 }
 
@@ -114,10 +115,10 @@ func (o *overlay) wide(nodes []string) {
 	data, weight := wideData, wideWeight
 	for _, name := range nodes {
 		path := fmt.Sprintf("quantize.rule[%d]", len(o.file.Quantize.Rule))
-		if o.at.flags == nil {
-			o.at.flags = make(map[string]string)
+		if o.at.Flags == nil {
+			o.at.Flags = make(map[string]string)
 		}
-		o.at.flags[path] = "--wide"
+		o.at.Flags[path] = "--wide"
 		o.file.Quantize.Rule = append(o.file.Quantize.Rule, quantizeRule{matchFile: matchFile{Name: &name},
 			DataOut: &data, Weight: &weight})
 	}
@@ -153,13 +154,13 @@ func over[T comparable](o *overlay, flag, path string, slot **T, chosen *T) {
 		return
 	}
 	if was := *slot; was != nil && *was != *chosen {
-		o.notes = append(o.notes, fmt.Sprintf("%s stands above %s %s = %s", flag, o.at.pos(path), path, TOML(*was)))
+		o.notes = append(o.notes, fmt.Sprintf("%s stands above %s %s = %s", flag, o.at.Pos(path), path, TOML(*was)))
 	}
 	*slot = chosen
-	if o.at.flags == nil {
-		o.at.flags = make(map[string]string)
+	if o.at.Flags == nil {
+		o.at.Flags = make(map[string]string)
 	}
-	o.at.flags[path] = flag
+	o.at.Flags[path] = flag
 }
 
 // rules notes the first of the tables that a flag leaves as they are.
@@ -167,7 +168,7 @@ func (o *overlay) rules(flag, what, table string, n int, sets func(int) bool) {
 	for i := range n {
 		if sets(i) {
 			path := fmt.Sprintf("%s[%d]", table, i)
-			o.notes = append(o.notes, fmt.Sprintf("the %s of %s [[%s]] stand above %s", what, o.at.pos(path), table, flag))
+			o.notes = append(o.notes, fmt.Sprintf("the %s of %s [[%s]] stand above %s", what, o.at.Pos(path), table, flag))
 			return
 		}
 	}

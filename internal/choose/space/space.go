@@ -11,6 +11,7 @@ import (
 
 	"lathe/internal/choose"
 	"lathe/internal/diag"
+	"lathe/internal/keys"
 	"lathe/lower/plan"
 	"lathe/search"
 )
@@ -81,14 +82,14 @@ func Read(file string, data []byte, t *choose.Study) (*Space, error) {
 // reader collects what is wrong with a text.
 type reader struct {
 	study *choose.Study
-	at    *places
+	at    *keys.Lines
 	space *Space
 	errs  diag.List
 }
 
 // fail notes an error at a key; errors of the catalogue keep their codes.
 func (r *reader) fail(key string, err error) {
-	r.errs = r.errs.Add(err, diag.SpaceText, r.at.of(key))
+	r.errs = r.errs.Add(err, diag.SpaceText, r.at.Pos(key))
 }
 
 // unknown is an error with the nearest of the words that there are.
