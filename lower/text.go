@@ -122,9 +122,7 @@ func (t *planText) quantize(saved bool) {
 	if q.Smooth != nil {
 		t.key(true, "smooth", *q.Smooth, "of ranges, what goes from values to weights")
 	}
-	if q.RoundWeights != plan.RoundNearest {
-		t.key(true, "round_weights", q.RoundWeights.String(), strings.Join(plan.RoundingWords, ", "))
-	}
+	t.rounding(q)
 	if q.CorrectBias {
 		t.key(true, "correct_bias", true, "by the mean error of each output channel")
 	}
@@ -152,6 +150,16 @@ func (t *planText) quantize(saved bool) {
 		if r.Channels != nil {
 			t.key(true, "channels", r.Channels.List, "")
 		}
+	}
+}
+
+// rounding writes how codes of weights are chosen, where that is not the nearest.
+func (t *planText) rounding(q *plan.Quantize) {
+	if q.RoundWeights != plan.RoundNearest {
+		t.key(true, "round_weights", q.RoundWeights.String(), strings.Join(plan.RoundingWords, ", "))
+	}
+	if q.DigitPrice != nil {
+		t.key(true, "digit_price", *q.DigitPrice, "of a signed digit, in shares of the variance of a layer's outputs")
 	}
 }
 

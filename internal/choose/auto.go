@@ -92,6 +92,8 @@ type Candidate struct {
 	// both: "fixed(3)/fixed(5)".
 	Formats []string `json:"formats"`
 	Uniform bool     `json:"uniform,omitempty"`
+	// Price is that of a digit, where weights are rounded by digits.
+	Price *float64 `json:"digit_price,omitempty"`
 	Point
 	// Share is the largest of its shares of the LUTs, flip-flops, DSPs and block RAMs of the part, and ShareOf whose that
 	// is; beyond 1 it does not fit. Met says whether it meets the goal.
@@ -151,6 +153,9 @@ func (t *Study) Auto(ctx context.Context, formats []string, separate bool, goal 
 	if err := h.run(ctx); err != nil {
 		return nil, err
 	}
+	if err := t.digits(ctx, a, p); err != nil {
+		return nil, err
+	}
 	a.name()
 	a.judge()
 	return a, t.heldOut(ctx, a, p)
@@ -187,9 +192,11 @@ func (a *Auto) name() {
 		return cmp.Or(cmp.Compare(x.takes, y.takes), slices.Compare(x.Formats, y.Formats))
 	})
 	for i := range a.Candidates {
-		if c := &a.Candidates[i]; !c.Uniform {
+		c := &a.Candidates[i]
+		if !c.Uniform {
 			c.Name = fmt.Sprintf("mix-%02d", i+1)
 		}
+		c.Name += priceText(c.Price)
 	}
 }
 
@@ -224,7 +231,7 @@ func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p := &asked.Quantize // without what takes time, and no hardware
+	p := &asked.Quantize // without what takes time, and hardly any hardware
 	p.CorrectBias, p.RoundWeights = false, plan.RoundNearest
 	if p.Calibrate == plan.CrossEntropy {
 		p.Calibrate = plan.MSE

@@ -35,6 +35,8 @@ type Study struct {
 	metric                 *driver.Metric // nil: accuracy
 	// Layers are the nodes whose formats a rule can give, in graph order.
 	Layers []Layer
+	// Prices are those of digits at which Sweep and Auto try weights, beside the rounding of the plan.
+	Prices []float64
 	// On says what was measured on.
 	On On
 }
@@ -209,7 +211,7 @@ func (t *Study) wide() (*plan.Plan, error) {
 	p := *t.Plan
 	quantize := plan.Default().Quantize
 	quantize.Calibrate, quantize.CorrectBias = p.Quantize.Calibrate, p.Quantize.CorrectBias
-	quantize.RoundWeights = p.Quantize.RoundWeights
+	quantize.RoundWeights, quantize.DigitPrice = p.Quantize.RoundWeights, p.Quantize.DigitPrice
 	quantize.Equalize, quantize.Smooth = p.Quantize.Equalize, p.Quantize.Smooth
 	quantize.Round, quantize.Over = p.Quantize.Round, p.Quantize.Over
 	p.Quantize = quantize

@@ -26,6 +26,8 @@ type Sweep struct {
 // Swept is the model in one format.
 type Swept struct {
 	Format string `json:"format"`
+	// Price is that of a digit, where weights are rounded by digits.
+	Price *float64 `json:"digit_price,omitempty"`
 	Point
 	// Front says that no other point is better in one respect and as good in all others: quality, LUT, DSP, block RAM,
 	// or without costs the bits of the model.
@@ -48,6 +50,15 @@ func (t *Study) Sweep(ctx context.Context, formats []string, parts Parts, cost b
 			return nil, err
 		}
 		s.Points = append(s.Points, Swept{Format: f, Point: *point})
+		if point.Refused != "" {
+			continue
+		}
+		for _, price := range t.Prices {
+			if point, _, err = t.Measure(ctx, byDigits(plan, price), cost); err != nil {
+				return nil, err
+			}
+			s.Points = append(s.Points, Swept{Format: f, Price: &price, Point: *point})
+		}
 	}
 	var points []*Point
 	for i := range s.Points {
@@ -61,6 +72,9 @@ func (t *Study) Sweep(ctx context.Context, formats []string, parts Parts, cost b
 	}
 	return s, nil
 }
+
+// name is the format, and the price of digits.
+func (p *Swept) name() string { return p.Format + priceText(p.Price) }
 
 // front says of each point whether it is one of the best: no other is as good in all respects and better in one. Of
 // equal points all are.
@@ -119,14 +133,14 @@ func (s *Sweep) Table() [][]string {
 	for i := range s.Points {
 		p := &s.Points[i]
 		if p.Refused != "" {
-			rows = append(rows, refusal([]string{p.Format}, len(rows[0]), p.Refused))
+			rows = append(rows, refusal([]string{p.name()}, len(rows[0]), p.Refused))
 			continue
 		}
 		on := ""
 		if p.Front {
 			on = "*"
 		}
-		rows = append(rows, append(append([]string{p.Format}, p.cells()...), on))
+		rows = append(rows, append(append([]string{p.name()}, p.cells()...), on))
 	}
 	return rows
 }
@@ -153,6 +167,9 @@ func (s *Sweep) Plots(view plot.View) (out [][]byte) {
 				continue
 			}
 			name, _, _ := strings.Cut(p.Format, "(")
+			if p.Price != nil {
+				name += " digits"
+			}
 			k := slices.IndexFunc(c.Series, func(s plot.Series) bool { return s.Name == name })
 			if k < 0 {
 				k, c.Series = len(c.Series), append(c.Series, plot.Series{Name: name})
@@ -201,7 +218,7 @@ func (s *Sweep) Plots(view plot.View) (out [][]byte) {
 // label says in words what a point is.
 func (s *Sweep) label(p *Swept) string {
 	heads, cells := p.heads(), p.cells()
-	text := p.Format
+	text := p.name()
 	for i := range heads {
 		text += ", " + heads[i] + " " + cells[i]
 	}

@@ -45,6 +45,7 @@ func (a *App) auto() *cobra.Command {
 		"without labels: SQNR in dB of the outputs against the float model, to keep")
 	c.Flags().Float64Var(&f.score, "keep", 0, "with --metric: the figure to keep; without it: half a percent of that of "+
 		"the float model may be lost")
+	f.addPrices(c, "; a plan that unrolls all layers tries these")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder for the plans")
 	c.Flags().BoolVar(&f.all, "all", false, "print all plans that were measured, not the front alone")
 	c.Flags().BoolVar(&f.separate, "separate", false,
@@ -110,6 +111,9 @@ func (f *autoFlags) goal(s *choose.Study) choose.Goal {
 
 func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []string) error {
 	study, r, err := runStudy(a, c, &f.studyFlags, model, func(s *choose.Study, p driver.Progress) (*choose.Auto, error) {
+		if s.Prices = f.prices; !c.Flags().Changed("digit-prices") {
+			s.Prices = choose.Prices(s.Plan)
+		}
 		return s.Auto(c.Context(), formats, f.separate, f.goal(s), p)
 	})
 	if err != nil {

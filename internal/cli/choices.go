@@ -22,7 +22,7 @@ type choiceFlags struct {
 	// what keeps more of a model
 	rounding, wide    string
 	correct, equalize bool
-	smooth            float64
+	smooth, digit     float64
 	flags             *pflag.FlagSet // nil where the command does not have them
 }
 
@@ -39,7 +39,9 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+
 		"token by token")
 	all.StringVar(&f.lengths, "lengths", "", "dynamic: each frame has its own number of tokens, up to --seq; else fixed")
-	all.StringVar(&f.rounding, "round-weights", "", "how weights are rounded: nearest, gptq, adaround")
+	all.StringVar(&f.rounding, "round-weights", "", "how weights are rounded: nearest, gptq, adaround, digits")
+	all.Float64Var(&f.digit, "digit-price", 0, "with --round-weights digits: the price of a signed digit, 0 to 1; "+
+		"without it the highest that keeps enough")
 	all.BoolVar(&f.correct, "correct-bias", false, "shift biases by the mean error of each output channel")
 	all.BoolVar(&f.equalize, "equalize", false, "move powers of two between layers; without it: where the outputs gain")
 	all.Float64Var(&f.smooth, "smooth", 0.5, "move powers of two from norms too; 0 to 1: the share of the weights")
@@ -61,6 +63,7 @@ func (f *choiceFlags) settings() (s plan.Settings) {
 	s.Bits, s.Decode = given(f.flags, "bits", &f.bits), given(f.flags, "decode", &f.decode)
 	s.Lengths, s.RoundWeights = given(f.flags, "lengths", &f.lengths), given(f.flags, "round-weights", &f.rounding)
 	s.CorrectBias, s.Equalize = given(f.flags, "correct-bias", &f.correct), given(f.flags, "equalize", &f.equalize)
+	s.DigitPrice = given(f.flags, "digit-price", &f.digit)
 	s.Smooth, s.Wide = given(f.flags, "smooth", &f.smooth), given(f.flags, "wide", &f.wide)
 	return s
 }

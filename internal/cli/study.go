@@ -25,6 +25,13 @@ type studyFlags struct {
 	metric         metricFlags
 	x, y           string
 	view           plot.View
+	prices         []float64 // of digits
+}
+
+// addPrices declares --digit-prices.
+func (f *studyFlags) addPrices(c *cobra.Command, about string) {
+	c.Flags().Float64SliceVar(&f.prices, "digit-prices", nil,
+		"also round weights by digits, at each of these prices of a digit, 0 to 1 (1e-5,1e-4,1e-3"+about+")")
 }
 
 // add declares them; formats is the default of --formats, choices are those of a plan that the command has, or all.
@@ -54,6 +61,11 @@ func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Par
 	}
 	if parts, err = readParts(f.parts); err != nil {
 		return nil, parts, err
+	}
+	for _, price := range f.prices {
+		if !(price >= 0 && price <= 1) { // NaN too
+			return nil, parts, usagef("--digit-prices %g: prices lie in 0 to 1, such as 1e-5,1e-4,1e-3", price)
+		}
 	}
 	if f.view, err = readView(f.x, f.y); err != nil {
 		return nil, parts, err

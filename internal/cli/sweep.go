@@ -23,6 +23,7 @@ func (a *App) sweep() *cobra.Command {
 		Example: "  lathe sweep model.onnx --inputs x.npz --labels y.npy --formats 'fixed(3..8),mxint8'",
 		Args:    exactly("MODEL")}
 	f.add(c, "fixed(3..10),fixed(12),fixed(16)", sizing...)
+	f.addPrices(c, "")
 	c.Flags().BoolVar(&noCost, "no-cost", false, "predict no hardware: saves time on large models")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		formats, parts, err := f.check(c)
@@ -30,6 +31,7 @@ func (a *App) sweep() *cobra.Command {
 			return err
 		}
 		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Study, p driver.Progress) (*choose.Sweep, error) {
+			s.Prices = f.prices
 			return s.Sweep(c.Context(), formats, parts, !noCost, p)
 		})
 		if err != nil {

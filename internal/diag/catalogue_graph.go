@@ -165,6 +165,8 @@ var plans = []Entry{
 	{UncheckedFrames, "The frames of a design cannot be checked as the plan asks.",
 		"$ lathe emit-verilog sum.onnx -o out --plan plan.toml\n" +
 			"-- plan.toml --\n[stream]\nbad_frame = \"drop\""},
+	{DigitPrice, "The price of a digit is so high that hardly anything is left of the outputs.",
+		"$ lathe quantize model.onnx -o m.lathe --calibrate x.npz --round-weights digits --digit-price 1"},
 	{NoPlannedAccumulator, "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[quantize]\ndata = \"mxint(16,32)\"\nweight = \"fixed(40)\""},

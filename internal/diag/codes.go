@@ -146,6 +146,7 @@ const (
 	FixedLength          Code = "L0437"
 	InputExponents       Code = "L0438"
 	UncheckedFrames      Code = "L0439"
+	DigitPrice           Code = "L0440"
 	NoPlannedAccumulator Code = "L0450"
 	UnreachableRate      Code = "L0455"
 	RateOverBudget       Code = "L0456"

@@ -35,6 +35,7 @@ type file struct {
 		Equalize     *bool          `toml:"equalize"`
 		Smooth       *float64       `toml:"smooth"`
 		RoundWeights *string        `toml:"round_weights"`
+		DigitPrice   *float64       `toml:"digit_price"`
 		Correct      *bool          `toml:"correct_bias"`
 		Rule         []quantizeRule `toml:"rule"`
 	} `toml:"quantize"`

@@ -69,6 +69,16 @@ type Fold struct {
 	MaxLUT, MaxFF, MaxDSP, MaxBRAM int
 }
 
+// Unrolls says that the plan has the weights of a layer n wired into sums, by a rule or by the mode.
+func (f *Fold) Unrolls(n *ir.Node) bool {
+	for _, r := range f.Rules {
+		if r.Covers(n) && r.Style != ir.StyleUndecided {
+			return r.Style == ir.StyleUnroll
+		}
+	}
+	return f.Mode == "unroll"
+}
+
 // Bounds are the keys that bound what a design takes, with their values.
 func (f *Fold) Bounds() []bound {
 	return []bound{{"max_lut", &f.MaxLUT}, {"max_ff", &f.MaxFF}, {"max_dsp", &f.MaxDSP}, {"max_bram", &f.MaxBRAM}}

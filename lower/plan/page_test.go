@@ -89,6 +89,8 @@ func pageExample(t *testing.T, table, key, example string, balance bool) {
 		text += "skip = false\n"
 	case strings.HasPrefix(table, "[[fold") && slices.Contains([]string{"op", "name", "regex"}, key):
 		text += "mem = \"auto\"\n"
+	case key == "digit_price":
+		text += "round_weights = \"digits\"\n"
 	case key == "images":
 		text += "layers = \"loop\"\n"
 	case (table == "[[input]]" || table == "[[output]]") && key != "name":

@@ -133,6 +133,7 @@ func (p *parser) quantize(f *file, q *Quantize) {
 	q.Calibrate = Method(p.word("quantize.calibrate", f.Quantize.Calibrate, Methods()))
 	q.Equalize = f.Quantize.Equalize
 	q.RoundWeights = Rounding(p.word("quantize.round_weights", f.Quantize.RoundWeights, RoundingWords))
+	p.digitPrice(f, q)
 	if q.Smooth = f.Quantize.Smooth; q.Smooth != nil && !(*q.Smooth >= 0 && *q.Smooth <= 1) {
 		p.fail("quantize.smooth", "smooth = %v lies outside 0..1", *q.Smooth).WithHint("0.5 shares ranges evenly")
 	}

@@ -62,6 +62,9 @@ type Quantize struct {
 	Smooth *float64
 	// RoundWeights is how codes of weights are chosen.
 	RoundWeights Rounding
+	// DigitPrice is what a signed digit of a weight costs with RoundDigits, in shares of the variance of the outputs of a
+	// layer; nil: the highest price with which the outputs of the model keep enough.
+	DigitPrice *float64
 	// CorrectBias shifts biases by the mean error that quantization makes of each output channel of a layer.
 	CorrectBias bool
 	// Round and Over hold for formats whose text does not say them.

@@ -23,9 +23,10 @@ type Settings struct {
 	Decode *bool
 	// Lengths stands for lengths of [sequence].
 	Lengths *string
-	// RoundWeights, CorrectBias, Equalize and Smooth stand for round_weights, correct_bias, equalize and smooth of
-	// [quantize].
+	// RoundWeights, DigitPrice, CorrectBias, Equalize and Smooth stand for round_weights, digit_price, correct_bias,
+	// equalize and smooth of [quantize].
 	RoundWeights          *string
+	DigitPrice            *float64
 	CorrectBias, Equalize *bool
 	Smooth                *float64
 	// Wide names nodes, with commas between, whose results get 16 bits and whose weights 12.
@@ -88,6 +89,7 @@ func (o *overlay) apply(set Settings) error {
 		o.rules("--dsp", "dsp", "fold.rule", len(f.Fold.Rule), func(i int) bool { return f.Fold.Rule[i].DSP != nil })
 	}
 	over(o, "--round-weights", "quantize.round_weights", &f.Quantize.RoundWeights, set.RoundWeights)
+	over(o, "--digit-price", "quantize.digit_price", &f.Quantize.DigitPrice, set.DigitPrice)
 	over(o, "--correct-bias", "quantize.correct_bias", &f.Quantize.Correct, set.CorrectBias)
 	over(o, "--equalize", "quantize.equalize", &f.Quantize.Equalize, set.Equalize)
 	over(o, "--smooth", "quantize.smooth", &f.Quantize.Smooth, set.Smooth)

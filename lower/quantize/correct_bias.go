@@ -265,24 +265,35 @@ func (c *biasCorrector) shift(n *ir.Node, want, have []float64) error {
 	if err != nil || b.Type.InBlocks() {
 		return err
 	}
-	codes := make([]int64, len(values))
-	moved := false
+	shift := make([]float64, len(values))
 	for i := range values {
-		shifted := values[i] + want[i] - have[i]
-		typ := b.Type.Format
-		if s, _, scaled := format.ScaledAlong(typ); scaled {
-			codes[i] = s.EncodeAt(format.FromFloat64(shifted), b.Type.Scales[i])
-		} else {
-			codes[i] = typ.Encode(format.FromFloat64(shifted))
-		}
+		shift[i] = want[i] - have[i]
+		values[i] += shift[i]
+	}
+	codes := biasCodes(b, values)
+	if slices.Equal(codes, v.Codes) {
+		return nil
+	}
+	for i := range codes {
 		if codes[i] != v.Codes[i] {
-			moved, c.most = true, max(c.most, math.Abs(shifted-values[i]))
+			c.most = max(c.most, math.Abs(shift[i]))
 		}
 	}
-	if moved {
-		c.was = append(c.was, shifted{bias: b, was: *b})
-		b.Attrs = ir.Computed(ir.CodeBlob(codes), b)
-		c.corrected++
-	}
+	c.was = append(c.was, shifted{bias: b, was: *b})
+	b.Attrs = ir.Computed(ir.CodeBlob(codes), b)
+	c.corrected++
 	return nil
+}
+
+// biasCodes are those of the format of a bias that are next to values.
+func biasCodes(b *ir.Node, values []float64) []int64 {
+	codes := make([]int64, len(values))
+	for i, v := range values {
+		if s, _, scaled := format.ScaledAlong(b.Type.Format); scaled {
+			codes[i] = s.EncodeAt(format.FromFloat64(v), b.Type.Scales[i])
+		} else {
+			codes[i] = b.Type.Format.Encode(format.FromFloat64(v))
+		}
+	}
+	return codes
 }

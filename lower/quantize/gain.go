@@ -96,14 +96,19 @@ func (q quality) worse(before quality) bool {
 // gained notes what something that was done makes of the outputs on calibration samples, or warns where it makes them
 // worse.
 func (r *Report) gained(done string, before, after quality, samples int) {
-	text := fmt.Sprintf("%s: SQNR of the outputs %.1f dB before, %.1f dB after, ", done, before.sqnr, after.sqnr)
-	if before.right != nil && after.right != nil {
-		text += fmt.Sprintf("accuracy %.4f before, %.4f after, ", *before.right, *after.right)
-	}
-	text += fmt.Sprintf("on %d calibration samples", samples)
+	text := gainText(done, before, after, samples)
 	if after.worse(before) {
 		r.Warn("%s: here it does harm", text)
 		return
 	}
 	r.Note("%s", text)
+}
+
+// gainText is what something that was done makes of the outputs.
+func gainText(done string, before, after quality, samples int) string {
+	text := fmt.Sprintf("%s: SQNR of the outputs %.1f dB before, %.1f dB after, ", done, before.sqnr, after.sqnr)
+	if before.right != nil && after.right != nil {
+		text += fmt.Sprintf("accuracy %.4f before, %.4f after, ", *before.right, *after.right)
+	}
+	return text + fmt.Sprintf("on %d calibration samples", samples)
 }

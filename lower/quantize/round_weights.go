@@ -9,6 +9,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/recur"
+	"lathe/ir/ref"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/fit"
 )
@@ -35,29 +36,23 @@ func roundWeights(s *stage, g *ir.Graph) error {
 	if gain == nil {
 		return err
 	}
-	r := rounder{state: s, graph: g, way: way, have: newWalk(s.runner.Context(), g, gain.samples),
-		want: newWalk(s.runner.Context(), s.float, gain.samples)}
-	done, left := 0, []string(nil)
-	for _, n := range g.Nodes {
-		m := s.float.Find(n.Name)
-		if m == nil || !multiplies(m) || !multiplies(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) {
-			continue
-		}
-		ok, err := r.layer(m, n)
-		if err != nil {
-			return err
-		}
-		if ok {
-			done++
-		} else {
-			left = append(left, n.Name)
-		}
+	if way == plan.RoundDigits {
+		return roundDigits(s, g, gain)
 	}
-	if len(left) > 0 {
-		s.Report.Note("weights stay nearest of %s: of more than 12 bits, of more than %d to an output channel, shared, or "+
-			"in codes of the model's own", diag.Several(left), roundColumns)
+	r := rounder{state: s, graph: g, way: way}
+	if err := r.layers(gain.samples); err != nil {
+		return err
 	}
-	return gain.tell("weights of %s are rounded by %s", diag.Amount(done, "layer"), way)
+	r.tellLeft()
+	return gain.tell("weights of %s are rounded by %s", diag.Amount(r.done, "layer"), way)
+}
+
+// tellLeft names the layers whose weights stay as they are.
+func (r *rounder) tellLeft() {
+	if len(r.left) > 0 {
+		r.state.Report.Note("weights stay nearest of %s: of more than 12 bits, of more than %d to an output channel, "+
+			"shared, or in codes of the model's own", diag.Several(r.left), roundColumns)
+	}
 }
 
 // multiplies says that n is a layer with constant weights, output channels along their first axis and along the last of
@@ -77,7 +72,35 @@ type rounder struct {
 	state      *stage
 	graph      *ir.Graph
 	way        plan.Rounding
-	have, want *walk // through the quantized and the float graph
+	price      float64 // of a digit, where that is the way
+	have, want *walk   // through the quantized and the float graph
+	// done counts the layers whose weights are rounded, left names the others, and cost is what the codes of the former
+	// cost, where digits are rounded, and plain what the nearest ones would.
+	done        int
+	left        []string
+	cost, plain float64
+}
+
+// layers rounds the weights of all, from the inputs on.
+func (r *rounder) layers(samples []ref.Sample) error {
+	r.have = newWalk(r.state.runner.Context(), r.graph, samples)
+	r.want = newWalk(r.state.runner.Context(), r.state.float, samples)
+	for _, n := range r.graph.Nodes {
+		m := r.state.float.Find(n.Name)
+		if m == nil || !multiplies(m) || !multiplies(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) {
+			continue
+		}
+		ok, err := r.layer(m, n)
+		if err != nil {
+			return err
+		}
+		if ok {
+			r.done++
+		} else {
+			r.left = append(r.left, n.Name)
+		}
+	}
+	return nil
 }
 
 // layer rounds the weights of n, of which m is the layer in the float graph. ok is false where they stay as they are.
@@ -98,17 +121,20 @@ func (r *rounder) layer(m, n *ir.Node) (ok bool, err error) {
 	scales := elementScales(b.Type)
 	layers := make([]*fit.Layer, groups)
 	for i := range layers {
-		l := &fit.Layer{Rows: channels / groups, Cols: columns, Grid: grid}
+		l := fit.New(channels/groups, columns)
+		l.Grid = grid
 		from, to := i*l.Rows*columns, (i+1)*l.Rows*columns
 		l.Scales = scales[from:to]
 		for _, v := range w.Floats[from:to] {
 			l.Weights = append(l.Weights, float64(v))
 		}
-		l.Square, l.Target = make([]float64, columns*columns), make([]float64, l.Rows*columns)
 		layers[i] = l
 	}
 	if err := r.gather(m, n, layers); err != nil {
 		return false, err
+	}
+	if r.way == plan.RoundDigits {
+		return true, r.digits(m, n, layers)
 	}
 	var codes []int64
 	for _, l := range layers {

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/lower/float"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize/fit"
+	"lathe/rtl/cmvm"
 )
 
 // roundedPlan is a plan with weights in a format, rounded in a way.
@@ -193,5 +195,66 @@ func TestRoundWeightsLeft(t *testing.T) {
 	}
 	if _, ok := format.GridOf(format.Fixed{W: 12}, format.Fixed{W: 12}); !ok {
 		t.Error("12 bits have no grid")
+	}
+}
+
+// TestRoundDigits: weights of an unrolled model have less than half of their digits at the price that is found, with
+// codes that encoding could have made and biases that keep the means; nothing else changes.
+func TestRoundDigits(t *testing.T) {
+	e := load(t, "jets-mlp", "model.onnx")
+	run := func(text string) (*ir.Graph, *Report, error) {
+		p, err := plan.Parse("plan.toml", []byte("[fold]\nmode = \"unroll\"\n[quantize]\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Run(t.Context(), e.Graph, p, e.calib, Options{})
+	}
+	plain, _, err := run("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, report, err := run("round_weights = \"digits\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var price, digits, before, sqnr, kept float64
+	for _, s := range report.Notes {
+		_, _ = fmt.Sscanf(s, "weights of 4 layers are rounded by digits, at a price of %f: %f digits in place of %f: "+
+			"SQNR of the outputs %f dB before, %f dB after", &price, &digits, &before, &sqnr, &kept)
+	}
+	if price == 0 || digits > before/2 || kept < keptDecibels {
+		t.Errorf("price %g, %g digits of %g, %g dB: %q", price, digits, before, kept, report.Notes)
+	}
+	counted := 0
+	for _, n := range g.Nodes {
+		m := plain.Find(n.Name)
+		if m == nil || !m.Type.SameFormat(n.Type) || !slices.Equal(m.Type.Scales, n.Type.Scales) {
+			t.Fatalf("%s has changed", n.Name)
+		}
+		if !n.IsConst() || !strings.HasSuffix(n.Name, ".weight") {
+			continue
+		}
+		v, err := n.Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted += cmvm.Digits([][]int64{v.Codes})
+		grid, ok := format.GridOf(report.Grids[n], n.Type.Format)
+		for _, c := range v.Codes {
+			if !ok || !slices.Contains(grid.Codes, c) {
+				t.Fatalf("%s: encoding makes no code %d", n.Name, c)
+			}
+		}
+	}
+	if counted != int(digits) {
+		t.Errorf("the weights have %d digits, the note says %g", counted, digits)
+	}
+	_, _, err = run("round_weights = \"digits\"\ndigit_price = 1\n")
+	if diag.CodeOf(err) != diag.DigitPrice || !strings.Contains(err.Error(), "0.0003: ") ||
+		!strings.Contains(err.Error(), "digit_price = 0.0003 keeps enough") {
+		t.Errorf("a price that leaves nothing: %v", err)
+	}
+	if _, _, err = run("round_weights = \"digits\"\ndigit_price = 0.0003\n"); err != nil {
+		t.Error(err)
 	}
 }

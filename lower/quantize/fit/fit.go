@@ -27,6 +27,16 @@ type Layer struct {
 	// Square is the sum of x x^T over the inputs x that the layer reads once all in front of it is quantized, Cols x Cols,
 	// and Target the sum of y x^T over the same, Rows x Cols, where y is what the layer should compute.
 	Square, Target []float64
+
+	// places counts the pairs of x and y; read and made are their sums, and power is that of the squares of y, by row.
+	places            int
+	read, made, power []float64
+}
+
+// New is a layer of rows x cols, whose sums are empty; weights and grid are the caller's to set.
+func New(rows, cols int) *Layer {
+	return &Layer{Rows: rows, Cols: cols, Square: make([]float64, cols*cols), Target: make([]float64, rows*cols),
+		read: make([]float64, cols), made: make([]float64, rows), power: make([]float64, rows)}
 }
 
 // damping is how much of the mean of the diagonal of Square is added to it, as if weights were wanted near to their own
@@ -48,6 +58,49 @@ func (l *Layer) Add(y, x []float64, rows int) {
 	}
 	add(l.Rows, y, l.Target)
 	add(l.Cols, x, l.Square)
+	l.places += rows
+	for i, v := range x {
+		l.read[i%l.Cols] += v
+	}
+	for i, v := range y {
+		l.made[i%l.Rows] += v
+		l.power[i%l.Rows] += v * v
+	}
+}
+
+// Center takes the means of x and y out of the sums: the caller moves the bias of each row by Offsets.
+func (l *Layer) Center() {
+	n := float64(max(l.places, 1))
+	for i := range l.Cols {
+		for j := range l.Cols {
+			l.Square[i*l.Cols+j] -= l.read[i] * l.read[j] / n
+		}
+		for r := range l.Rows {
+			l.Target[r*l.Cols+i] -= l.made[r] * l.read[i] / n
+		}
+	}
+}
+
+// Offsets is what each row, with weights at indices into Grid, falls short of y on average.
+func (l *Layer) Offsets(at []int) []float64 {
+	n := float64(max(l.places, 1))
+	out := make([]float64, l.Rows)
+	for r := range out {
+		out[r] = l.made[r] / n
+		for i := range l.Cols {
+			k := r*l.Cols + i
+			out[r] -= l.value(k, at[k]) * l.read[i] / n
+		}
+	}
+	return out
+}
+
+// spread is the sum over all places of the squared distance of y from its mean, averaged over the rows.
+func (l *Layer) spread() (sum float64) {
+	for r, p := range l.power {
+		sum += (p - l.made[r]*l.made[r]/float64(max(l.places, 1))) / float64(l.Rows)
+	}
+	return sum
 }
 
 // damped adds to Square, and to Target what keeps weights in place. Inputs that are never but 0 count as one of 1.

@@ -14,7 +14,7 @@ import (
 // layer draws one whose inputs depend on each other, on a grid of integers.
 func layer(seed uint64, rows, cols int) *Layer {
 	r := rand.New(rand.NewPCG(seed, 0))
-	l := &Layer{Rows: rows, Cols: cols, Square: make([]float64, cols*cols), Target: make([]float64, rows*cols)}
+	l := New(rows, cols)
 	l.Grid, _ = format.GridOf(format.Fixed{W: 3, Signed: true}, format.Fixed{W: 3, Signed: true})
 	for range rows * cols {
 		l.Weights, l.Scales = append(l.Weights, r.NormFloat64()), append(l.Scales, 0.75)
@@ -98,6 +98,69 @@ func TestDead(t *testing.T) {
 			if k := r*l.Cols + 7; got[k] != near[k] {
 				t.Errorf("%s: row %d: %d, nearest %d", name, r, got[k], near[k])
 			}
+		}
+	}
+}
+
+// TestDigits: codes are of the grid, a row never has more of loss and price than with the nearest codes, so that its
+// error is at most theirs and the price of their digits; a higher price leaves fewer digits; no price is GPTQ.
+func TestDigits(t *testing.T) {
+	for seed := range uint64(8) {
+		cost := []float64{1, 1, 1, 1, 0, 1, 1, 2} // of -4 to 3
+		least, digits := math.Inf(1), 0.0
+		for _, each := range []float64{0, 1e-4, 1e-3, 1e-2, 100} {
+			l := layer(seed, 5, 24)
+			at := l.Digits(Price{Each: each, Cost: cost})
+			if each == 0 && !slices.Equal(at, layer(seed, 5, 24).GPTQ()) {
+				t.Errorf("seed %d: no price, and not the codes of GPTQ", seed)
+			}
+			if !slices.Equal(at, digitsOf(layer(seed, 5, 24), each, cost)) {
+				t.Errorf("seed %d, price %g: not the same again", seed, each)
+			}
+			digits = 0
+			for _, k := range at {
+				digits += cost[k] // which faults beyond the grid
+			}
+			if digits > least {
+				t.Errorf("seed %d, price %g: %g digits, a lower price leaves %g", seed, each, digits, least)
+			}
+			least = digits
+			unit, near := each*l.spread(), l.Nearest()
+			have, bound := l.Loss(at), l.Loss(near)
+			for r := range have {
+				for i := range l.Cols {
+					have[r] += unit * cost[at[r*l.Cols+i]]
+					bound[r] += unit * cost[near[r*l.Cols+i]]
+				}
+				if each > 0 && have[r] > bound[r]+1e-9*math.Abs(bound[r]) {
+					t.Errorf("seed %d, price %g, row %d: loss and price %g, nearest codes %g", seed, each, r, have[r], bound[r])
+				}
+			}
+		}
+		if digits != 0 {
+			t.Errorf("seed %d: at the price of 100 outputs, %g digits are left", seed, digits)
+		}
+	}
+}
+
+func digitsOf(l *Layer, each float64, cost []float64) []int {
+	return l.Digits(Price{Each: each, Cost: cost})
+}
+
+// TestCenter: a centered layer, its bias moved by Offsets, makes the mean of what it should, whatever its codes.
+func TestCenter(t *testing.T) {
+	l := layer(3, 4, 6)
+	x, y := []float64{3, 1, 4, 1, 5, 9}, []float64{2, 7, 1, 8}
+	l.Add(y, x, 1)
+	l.Center()
+	at := l.Nearest()
+	for r, off := range l.Offsets(at) {
+		mean := off - l.made[r]/float64(l.places)
+		for i, v := range l.read {
+			mean += l.value(r*l.Cols+i, at[r*l.Cols+i]) * v / float64(l.places)
+		}
+		if math.Abs(mean) > 1e-9 {
+			t.Errorf("row %d: off by %g on average", r, mean)
 		}
 	}
 }

@@ -16,9 +16,20 @@ import (
 func (l *Layer) GPTQ() []int {
 	l.damped()
 	near := l.Nearest()
-	inv, ok := l.inverse()
+	out, ok := l.feedback(func(k int, want, _ float64) int { return l.Grid.Nearest(want / l.Scales[k]) })
 	if !ok {
 		return near
+	}
+	return l.better(near, out)
+}
+
+// feedback chooses one weight after the other and carries errors on to the columns that follow. pick gives the index
+// for element k, which should have the value want; a value v adds curve*(v-want)^2 to the loss. ok is false where
+// Square has no inverse.
+func (l *Layer) feedback(pick func(k int, want, curve float64) int) (out []int, ok bool) {
+	inv, ok := l.inverse()
+	if !ok {
+		return nil, false
 	}
 	want := make([]float64, len(l.Weights)) // real weights of the least loss
 	dense := mat.NewDense(l.Rows, l.Cols, want)
@@ -38,12 +49,12 @@ func (l *Layer) GPTQ() []int {
 	}
 	var c mat.Cholesky
 	if !c.Factorize(ordered) {
-		return near
+		return nil, false
 	}
 	var upper mat.TriDense
 	c.UTo(&upper)
 	u := upper.RawTriangular()
-	out := make([]int, len(l.Weights))
+	out = make([]int, len(l.Weights))
 	l.eachRow(func(r int) {
 		row := make([]float64, l.Cols)
 		for i, a := range order {
@@ -51,12 +62,13 @@ func (l *Layer) GPTQ() []int {
 		}
 		for i, a := range order {
 			k := r*l.Cols + a
-			out[k] = l.Grid.Nearest(row[i] / l.Scales[k])
-			err := (row[i] - l.value(k, out[k])) / u.Data[i*u.Stride+i]
+			diagonal := u.Data[i*u.Stride+i]
+			out[k] = pick(k, row[i], 1/(diagonal*diagonal))
+			err := (row[i] - l.value(k, out[k])) / diagonal
 			for j := i + 1; j < l.Cols; j++ {
 				row[j] -= err * u.Data[i*u.Stride+j]
 			}
 		}
 	})
-	return l.better(near, out)
+	return out, true
 }
