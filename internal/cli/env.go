@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/emit/pdf"
 	"lathe/golden/pjrt"
 	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
@@ -88,6 +89,18 @@ func writeFile(path string, data []byte) error {
 		return diag.New(diag.FileWrite, path, "cannot write: %v", reason(err))
 	}
 	return nil
+}
+
+// writePicture writes a picture that is an SVG, or as a PDF where the path ends in .pdf.
+func writePicture(path string, svg []byte) error {
+	if filepath.Ext(path) != ".pdf" {
+		return writeFile(path, svg)
+	}
+	data, err := pdf.Of(svg)
+	if err != nil {
+		return diag.New(diag.UnitFault, path, "cannot print the picture: %v", err)
+	}
+	return writeFile(path, data)
 }
 
 // reason is the cause of an error of package os without the paths, one of which is that of a temporary file.

@@ -123,7 +123,7 @@ func (a *App) inspect() *cobra.Command {
 }
 
 func (f *inspectFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file, as PDF where it ends in .pdf")
 	c.Flags().BoolVar(&f.asText, "text", false, "print the graph in its text form")
 	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model and their contents")
 	c.Flags().IntVar(&f.depth, "depth", 0, "levels of modules that --tree prints; 0: all")
@@ -185,7 +185,7 @@ func drawGraph(ctx context.Context, g *ir.Graph, path string, p *progress) error
 	if err != nil {
 		return err
 	}
-	return writeFile(path, picture)
+	return writePicture(path, picture)
 }
 
 // show prints the view of a graph that the flags ask for, and all facts as JSON. lacking are nodes without hardware;

@@ -53,11 +53,12 @@ func (a *App) searchPlot() *cobra.Command {
 		var files []string
 		for _, p := range list {
 			for _, file := range []struct {
-				end  string
-				data []byte
-			}{{".svg", p.SVG}, {".csv", choose.CSV(p.Table)}} {
+				end   string
+				data  []byte
+				write func(path string, data []byte) error
+			}{{".svg", p.SVG, writePicture}, {".pdf", p.SVG, writePicture}, {".csv", choose.CSV(p.Table), writeFile}} {
 				path := filepath.Join(dir, p.Name+file.end)
-				if err := writeFile(path, file.data); err != nil {
+				if err := file.write(path, file.data); err != nil {
 					return err
 				}
 				fmt.Fprintf(a.Out, "wrote %s\n", path)
@@ -66,7 +67,7 @@ func (a *App) searchPlot() *cobra.Command {
 		}
 		return a.writeJSON(map[string]any{"study": s.Info.Name, "files": files})
 	})
-	c.Flags().StringVarP(&dir, "output", "o", "", "folder for the pictures (.svg), each with its numbers (.csv)")
+	c.Flags().StringVarP(&dir, "output", "o", "", "folder for the pictures (.svg and .pdf), each with its numbers (.csv)")
 	c.Example = "  lathe search plot --storage run.log -o pictures"
 	return c
 }

@@ -48,7 +48,7 @@ func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 	c.Flags().StringSliceVar(&f.parts, "parts", []string{"weight", "data"}, "what gets the format: weight, data or both")
 	c.Flags().IntVar(&f.data.Most, "samples", 0, "run only the first N samples; 0: all")
 	c.Flags().StringVar(&f.csv, "csv", "", "write the table into this file")
-	c.Flags().StringVar(&f.svg, "svg", "", "draw the plot into this file")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the plot into this file, as PDF where it ends in .pdf")
 	c.Flags().StringVar(&f.x, "x", "", xUsage)
 	c.Flags().StringVar(&f.y, "y", "", yUsage)
 	c.Flags().StringVar(&f.html, "html", "", "write a page with plots into this file")
@@ -143,13 +143,14 @@ func (a *App) printFacts(s *choose.Study) {
 // writeStudy writes an outcome and its table into the files that are named for it: table, plot, page and facts.
 func (a *App) writeStudy(f *studyFlags, s *choose.Study, r measured, table [][]string) error {
 	for _, file := range []struct {
-		path string
-		data []byte
-	}{{f.csv, choose.CSV(table)}, {f.svg, r.Plots(f.view)[0]}} {
+		path  string
+		data  []byte
+		write func(path string, data []byte) error
+	}{{f.csv, choose.CSV(table), writeFile}, {f.svg, r.Plots(f.view)[0], writePicture}} {
 		if file.path == "" {
 			continue
 		}
-		if err := writeFile(file.path, file.data); err != nil {
+		if err := file.write(file.path, file.data); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Out, "wrote %s\n", file.path)

@@ -63,7 +63,7 @@ func (a *App) trainingSweep(k sweeps.Kind, short string) *cobra.Command {
 		Short: short, Args: exactly("MODEL"),
 		Long: "Trains the model once for each setting and seed, as lathe train does under the plan, and prints\n" +
 			"accuracy on --eval and the predicted hardware. A star marks points that no other one beats in\n" +
-			"accuracy and LUTs together. -o keeps sweep.csv, sweep.svg, sweep.html and the graphs of seed 1 in a\n" +
+			"accuracy and LUTs together. -o keeps sweep.csv, sweep.svg, sweep.pdf, sweep.html and the graphs of seed 1 in a\n" +
 			"folder; an interrupted sweep goes on from there.",
 		Example: "  lathe sweep " + k.Name + " model.onnx --data x.npz --labels y.npy --eval x2.npz --eval-labels y2.npy " +
 			"-o build/" + k.Name}
@@ -156,10 +156,11 @@ func (a *App) sweepTraining(c *cobra.Command, f *sweepFlags, model string) error
 		return a.writeJSON(s)
 	}
 	for _, file := range []struct {
-		name string
-		data []byte
-	}{{"sweep.csv", s.CSV()}, {"sweep.svg", s.SVG()}} {
-		if err := writeFile(filepath.Join(f.out, file.name), file.data); err != nil {
+		name  string
+		data  []byte
+		write func(path string, data []byte) error
+	}{{"sweep.csv", s.CSV(), writeFile}, {"sweep.svg", s.SVG(), writePicture}, {"sweep.pdf", s.SVG(), writePicture}} {
+		if err := file.write(filepath.Join(f.out, file.name), file.data); err != nil {
 			return err
 		}
 	}

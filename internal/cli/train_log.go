@@ -34,7 +34,7 @@ type trainLog struct {
 const (
 	logName    = "train.jsonl"
 	curvesPage = "curves.html"
-	curvesPlot = "curves.svg"
+	curvesPlot = "curves"
 )
 
 // watch notes a call.
@@ -115,8 +115,10 @@ func (l *trainLog) close() error {
 	if len(curves) == 0 {
 		return nil
 	}
-	if err := writeFile(filepath.Join(l.folder, curvesPlot), curves.SVG()); err != nil {
-		return err
+	for _, end := range []string{".svg", ".pdf"} {
+		if err := writePicture(filepath.Join(l.folder, curvesPlot+end), curves.SVG()); err != nil {
+			return err
+		}
 	}
 	path := filepath.Join(l.folder, curvesPage)
 	page, err := curves.Page("Training of "+filepath.Base(l.model), Version).HTML()

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/emit/pdf"
 	"lathe/emit/plot"
 	"lathe/internal/atomicfile"
 	"lathe/internal/diag"
@@ -149,7 +150,12 @@ func (f *front) write(folder string) error {
 	slices.SortFunc(best.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 	chart := plot.Chart{Title: f.figure + " against predicted LUTs", X: "LUT", Y: f.figure,
 		Series: []plot.Series{all, best}}
-	for name, data := range map[string][]byte{"front.csv": []byte(table), "front.svg": chart.SVG()} {
+	picture := chart.SVG()
+	printed, err := pdf.Of(picture)
+	if err != nil {
+		return diag.New(diag.UnitFault, dir, "cannot print the picture: %v", err)
+	}
+	for name, data := range map[string][]byte{"front.csv": []byte(table), "front.svg": picture, "front.pdf": printed} {
 		if err := atomicfile.WriteBytes(filepath.Join(dir, name), data); err != nil {
 			return diag.New(diag.FileWrite, filepath.Join(dir, name), "cannot write: %v", err)
 		}
