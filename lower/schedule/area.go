@@ -37,6 +37,8 @@ func (s *area) next(last *outcome) (point, error) {
 	for ; ; last = nil {
 		p, err := s.inner.next(last)
 		switch {
+		case err != nil && p.over == nil:
+			return p, err
 		case s.refused != nil && (err != nil || p.found != nil):
 			return s.fastest(p)
 		case err != nil || p.found == nil:
@@ -78,7 +80,7 @@ func (s *area) unreachable() *diag.Error {
 // fastest takes the fastest design within the budget, that of p, if it reaches the rate; else it is in the hint.
 func (s *area) fastest(p point) (point, error) {
 	if p.found == nil {
-		return point{}, s.refused.WithHint("no folding meets this budget at any rate: %s", s.less())
+		return point{}, s.refused.WithHint("no folding meets this budget at any rate: %s", s.less(p.over))
 	}
 	ii := p.found.report.Interval()
 	if s.rate(ii)*(1+1e-12) >= s.plan.Fold.FPS { // which may leave a part of a cycle more than the limit

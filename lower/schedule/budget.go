@@ -4,6 +4,7 @@ package schedule
 
 import (
 	"fmt"
+	"strings"
 
 	"lathe/internal/diag"
 	"lathe/ir/target"
@@ -77,13 +78,32 @@ func (b *balancer) overTexts(list []resource) (texts []string) {
 	return texts
 }
 
-// less says how a design comes within the budget that is too small for all foldings.
-func (b *balancer) less() string {
+// less says how a design comes within the budget that is too small for all foldings, the least of which is o: which
+// bounds of the plan it takes, and at which rate where the plan asks for one.
+func (b *balancer) less(o *outcome) string {
 	hint := "lower the bits of weights and data, or take a larger part"
-	if len(b.plan.Fold.Stated()) > 0 {
-		hint = "raise the bound, or " + hint
+	stated := b.plan.Fold.Stated()
+	var raised []string
+	for _, r := range b.over(o.cost) {
+		if stated[r.key] == 0 {
+			return hint // the part has no more
+		}
+		raised = append(raised, fmt.Sprintf("%s = %d", r.key, roundUp(r.has)))
 	}
-	return hint
+	text := "raise the bound to " + strings.Join(raised, " and ")
+	if b.plan.Fold.FPS > 0 {
+		text += " and ask for at most fps = " + floorRate(b.rate(o.report.Interval()))
+	}
+	return text + ", or " + hint
+}
+
+// roundUp leaves two digits, and so some room: a search within n takes other ways than the one that came to n.
+func roundUp(n int) int {
+	unit := 1
+	for n/unit > 99 {
+		unit *= 10
+	}
+	return (n + unit - 1) / unit * unit
 }
 
 // Beyond lists what a cost takes more of than a budget bounds.

@@ -5,6 +5,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -96,3 +97,50 @@ func hinted(t *testing.T, err error) string {
 	}
 	return rate
 }
+
+// TestHintedBounds: where no folding meets the bounds of a plan, those that the error names are met, at the rate that
+// it names where the plan asks for one.
+func TestHintedBounds(t *testing.T) {
+	named := 0
+	for seed := range uint64(boundedNets) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			g := hintedNet(t, seed)
+			target := []string{"", "part = \"ecp5-25k\"\nclock_mhz = 80"}[seed/2%2]
+			run := func(keys string) error {
+				p := lowertest.Plan(t, fmt.Sprintf("[target]\n%s\n[fold]\nmode = \"balance\"\n%s", target, keys))
+				q, _, err := quantize.Run(context.Background(), g, p, quantize.Calibration{}, quantize.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _, err = Run(context.Background(), q, p, Options{})
+				return err
+			}
+			keys := []string{"max_lut = 20\n", "max_lut = 20\nmax_ff = 30\n", "max_dsp = 1\nmax_ff = 10\n"}[seed%3]
+			for _, rate := range []string{"", "fps = 1e6\n"} {
+				err := run(rate + keys)
+				if err == nil {
+					t.Fatalf("%s is enough", keys)
+				}
+				raised := keys // the last of equal keys would be an error
+				for _, pair := range assigned.FindAllStringSubmatch(hintedText.FindString(err.Error()), -1) {
+					raised = regexp.MustCompile(`(?m)^`+pair[1]+` = .*\n`).ReplaceAllString(raised, "") + pair[0] + "\n"
+				}
+				if raised == keys || rate != "" && !strings.Contains(raised, "fps") {
+					t.Fatalf("nothing named: %v", err)
+				}
+				if err := run(raised); err != nil {
+					t.Errorf("%s, after which an error named %s: %v", rate+keys, raised, err)
+				}
+				named++
+			}
+		})
+	}
+	if named != 2*boundedNets {
+		t.Errorf("%d of %d bounds have others named", named, 2*boundedNets)
+	}
+}
+
+var (
+	hintedText = regexp.MustCompile(`raise the bound to [^,]*`)
+	assigned   = regexp.MustCompile(`(\w+) = [0-9.e+]+`)
+)

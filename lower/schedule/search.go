@@ -35,6 +35,7 @@ type point struct {
 	most     unit.Budget // of a design that is fitted
 	from     *outcome    // what lacks nothing but FIFOs, to go on from instead of foldings; nil: none
 	found    *outcome    // the design with which the search ends; nil: it goes on
+	over     *outcome    // the least design, which is beyond the budget, where the search ends with an error for that
 	proof    string      // why the design found is no faster, or no smaller; "" where nobody asks
 }
 

@@ -4,4 +4,4 @@
 
 package schedule
 
-const hintedNets = 60
+const hintedNets, boundedNets = 60, 60

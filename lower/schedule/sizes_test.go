@@ -4,4 +4,4 @@
 
 package schedule
 
-const hintedNets = 8
+const hintedNets, boundedNets = 8, 5

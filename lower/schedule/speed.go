@@ -50,9 +50,11 @@ func (s *speed) next(last *outcome) (point, error) {
 				diag.Grouped(s.steps[s.step]), over)}, nil
 		case over != "" && s.step+1 < len(s.steps):
 			s.turn(s.step+1, true)
+		case over != "" && !p.found.sized():
+			s.turn(s.step, false) // what it takes in all
 		case over != "":
-			return point{}, diag.New(diag.OverBudget, s.graph.Name, "the slowest folding takes %s", over).
-				WithNote("set by %s", s.plan.Fold.From).WithHint("%s", s.less())
+			return point{over: p.found}, diag.New(diag.OverBudget, s.graph.Name, "the slowest folding takes %s", over).
+				WithNote("set by %s", s.plan.Fold.From).WithHint("%s", s.less(p.found))
 		case s.step > 0:
 			s.best = p.found
 			s.turn(s.step-1, false)
