@@ -125,3 +125,52 @@ func TestLint(t *testing.T) {
 		})
 	}
 }
+
+// TestFed: a module and its form whose words come through ports have the same parameters, but for those of the ROM,
+// with the same defaults, and the module hands each of them on.
+func TestFed(t *testing.T) {
+	pairs := 0
+	for _, name := range rtl.Modules() {
+		plain, fed := strings.CutSuffix(name, "_fed")
+		if !fed {
+			continue
+		}
+		pairs++
+		inner, err := rtl.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer, err := rtl.Lookup(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := rtl.Files(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(files[len(files)-1].Data)
+		has := map[string]string{}
+		for _, p := range outer.Params {
+			if !p.Local && p.Name != "ROM_STYLE" && !strings.HasPrefix(p.Name, "WEIGHTS") {
+				has[p.Name] = p.Default
+			}
+		}
+		for _, p := range inner.Params {
+			if derived := strings.Contains(p.Default, " "); p.Local || derived {
+				continue // widths of ports are made of the others
+			}
+			if other, ok := has[p.Name]; !ok || other != p.Default {
+				t.Errorf("%s of %s is %s by default, of %s %q", p.Name, name, p.Default, plain, other)
+			}
+			if delete(has, p.Name); !strings.Contains(text, "."+p.Name+"("+p.Name+")") {
+				t.Errorf("%s does not hand %s on", plain, p.Name)
+			}
+		}
+		for p := range has {
+			t.Errorf("%s lacks %s of %s", name, p, plain)
+		}
+	}
+	if pairs < 4 {
+		t.Errorf("%d pairs", pairs)
+	}
+}
