@@ -48,7 +48,7 @@ bench: setup ## benchmarks, and at the end what is promised beside what was meas
 
 bench-alkaid: setup ## constant products and networks beside those of alkaid, by the same synthesis: docs/area.md
 	@scripts/setup alkaid
-	go test -count=1 -timeout 6h -tags long -run '^TestAlkaid(Networks)?$$' -v ./sim/area -update
+	@scripts/measure alkaid
 
 bench-hgq: setup ## training of widths and its hardware beside HGQ2 and alkaid: docs/training-widths.md
 	@scripts/setup hgq

@@ -93,8 +93,7 @@ func TestCurrent(t *testing.T) {
 		}
 		r := by[k.Instance.String()]
 		if r.Source != hash || len(r.Registers) == 0 || r.Cases != k.Cases || r.Emulated != k.Cases-k.Timed {
-			t.Errorf("%s is not recorded as it is now: go test -tags long ./cuda/catalogue -run TestRecord -update && make gen",
-				k.Instance)
+			t.Errorf("%s is not recorded as it is now: scripts/measure kernels", k.Instance)
 		}
 	}
 	if len(records) != len(kernels) {

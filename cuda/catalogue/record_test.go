@@ -66,7 +66,7 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	case !bytes.Equal(text, written(t, recorded)):
-		t.Error("record.json is not what comes out: run go test -tags long ./cuda/catalogue -update, then make gen")
+		t.Error("record.json is not what comes out: run scripts/measure kernels")
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 // routeTime is what a network may take.
 const routeTime = time.Hour
 
-const peerRoute = "go test -count=1 -timeout 6h -tags long -run '^TestPeerRoute$' -v ./sim/area -update"
+const peerRoute = "scripts/measure alkaid-route"
 
 // TestPeerRoute places and routes jets-mlp unrolled, ours and alkaid's, by the same commands of Yosys and nextpnr with
 // the same seed, and writes a section of docs/timing.md if -update says so: after an hour, so without it the rows of
