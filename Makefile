@@ -29,7 +29,7 @@ demo: setup build ## imports a trained model, emits Verilog, simulates, compares
 
 test: setup ## vets and tests everything; skipped tests are named at the end
 	go vet $(PKGS)
-	@go test -vet=off -timeout 3h -ldflags=-w -json $(PKGS) | go run ./scripts/testsum
+	@go test -vet=off -timeout 3h -ldflags='-s -w' -json $(PKGS) | go run ./scripts/testsum
 
 long: setup ## longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each; scripts/measure proves examples
 	@scripts/setup --onnx

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/gemm"
 	"lathe/cuda/gemm/gemmtest"
 	"lathe/cuda/word"
+	"lathe/internal/tools"
 )
 
 // TestCases runs the cases that are not timed, with the bound of a CPU in place of that of a GPU, and demands that a
@@ -20,11 +22,15 @@ func TestCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	timed := map[string]bool{}
+	var small []cuda.Case
 	for _, c := range all {
 		if c.Timed {
 			timed[c.Instances[0].Template.Name] = true
-			continue
+		} else {
+			small = append(small, c)
 		}
+	}
+	for _, c := range tools.Few(len(small)*2/3, small) {
 		t.Run(c.Name, func(t *testing.T) {
 			out := cudatest.Run(t, cudatest.JobOf(c, true))
 			if v := c.Check(out); v.Wrong != "" {

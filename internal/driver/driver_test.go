@@ -188,7 +188,7 @@ func TestSecond(t *testing.T) {
 // TestLoopCanFail breaks one thing at a time in an emitted design: verify must turn red and name the node.
 func TestLoopCanFail(t *testing.T) {
 	e := engines(t)
-	for _, c := range tools.Few(3, []struct {
+	for _, c := range tools.Few(2, []struct {
 		name  string
 		node  string
 		crash bool // the memory's own checksum stops the simulation
@@ -232,7 +232,7 @@ func TestLoopCanFail(t *testing.T) {
 // TestZeroPoints moves zero points by one, where they enter and where they leave: verify must turn red at that node.
 func TestZeroPoints(t *testing.T) {
 	e := engines(t)
-	for _, c := range tools.Few(2, []struct{ node, old, with string }{
+	for _, c := range tools.Few(1, []struct{ node, old, with string }{
 		{"bn1", ".ZERO(-128)", ".ZERO(-127)"}, {"bn1", ".PAD(-128)", ".PAD(-127)"}, {"fc", ".ZERO(27)", ".ZERO(28)"},
 	}) {
 		j := job(t, "digits-qdq", "model.onnx", "", 30)

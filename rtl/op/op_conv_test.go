@@ -73,7 +73,7 @@ func TestConvUsual(t *testing.T) {
 	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
 	project := geometry{H: 6, W: 6, C: 4, KH: 1, KW: 1, SH: 2, SW: 2, DH: 1, DW: 1}
 	causal := geometry{H: 1, W: 12, C: 4, KH: 1, KW: 3, SH: 1, SW: 1, DH: 1, DW: 2, PL: 4}
-	for i, c := range tools.Few(6, []struct {
+	for i, c := range tools.Few(5, []struct {
 		g                        geometry
 		stream, in, oc, outLanes int
 	}{

@@ -321,7 +321,7 @@ var recurs = []recur{
 
 func TestRecur(t *testing.T) {
 	t.Parallel()
-	for i, c := range tools.Few(4, recurs) {
+	for i, c := range tools.Few(3, recurs) {
 		c.fill(rand.New(rand.NewPCG(71, uint64(i))))
 		rtltest.Run(t, c.bench())
 	}

@@ -11,6 +11,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/internal/difftest"
+	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/hlo/text"
@@ -242,7 +243,7 @@ func TestLoops(t *testing.T) {
 func TestOperations(t *testing.T) {
 	compared := 0
 	for _, o := range difftest.Ops() {
-		for i := range 6 {
+		for i := range tools.Sample(4, 6) {
 			g, r := difftest.Case(o, i)
 			if i%2 == 1 && g.Stage != ir.StageFloat {
 				f, err := difftest.Float(r, g)
@@ -271,7 +272,7 @@ func TestOperations(t *testing.T) {
 			compare(t, p, run(t, p, args), want, part)
 		}
 	}
-	if t.Logf("%d programs", compared); compared < 200 {
+	if t.Logf("%d programs", compared); compared < tools.Sample(130, 200) {
 		t.Errorf("only %d programs", compared)
 	}
 }
