@@ -36,6 +36,7 @@ type leaves struct {
 	direct map[int]int     // by parameter: the leaf that it is
 	merged map[int]adapter // by parameter
 	narrow map[int]int     // by leaf of weights: the leaf of the places that their codes lose on the right
+	data   []int           // by value of model.Each: the leaf of such places of its channels; nil: none are trained
 }
 
 // choose makes leaves of the parameters that are trained.
@@ -142,12 +143,14 @@ func (l *leaves) params(b *hlo.Builder, base map[int]hlo.Value, now, masks []hlo
 	bits hlo.Value) {
 	out = make([]hlo.Value, len(l.model.Params))
 	bits = b.Float(hlo.F32, 0)
+	lost := l.dataPlaces(b, now)
 	for i := range out {
 		if k, direct := l.direct[i]; direct {
 			out[i] = masked(b, now[k], masks[k])
 			if places, ok := l.narrow[k]; ok {
 				var each hlo.Value
-				out[i], each = narrowed(b, &l.model.Params[i], out[i], now[places])
+				p := &l.model.Params[i]
+				out[i], each = narrowed(b, p, out[i], now[places], l.dataBits(b, p, lost))
 				bits = b.Add(bits, each)
 			}
 			continue
@@ -201,4 +204,28 @@ func (l *leaves) values(now [][]float32) [][]float32 {
 		}
 	}
 	return out
+}
+
+// Counted is what a plan trains of a model, in elements of parameters.
+type Counted struct {
+	// Trained are those that are trained, adapters included; All are those of the model, Frozen those that stay.
+	Trained int `json:"trained"`
+	All     int `json:"parameters"`
+	Frozen  int `json:"frozen"`
+	// Adapters is the number of matrices with an adapter.
+	Adapters int `json:"adapters,omitempty"`
+}
+
+// Count says what a plan trains of a model. Error L1003 where that is nothing.
+func Count(m *model.Model, t *plan.Train, lora *plan.LoRA) (*Counted, error) {
+	l, err := choose(m, t, lora)
+	if err != nil {
+		return nil, err
+	}
+	c := &Counted{Trained: l.elements(), All: m.Elements(), Adapters: len(l.merged)}
+	c.Frozen = c.All
+	for i := range l.direct {
+		c.Frozen -= len(m.Params[i].Start)
+	}
+	return c, nil
 }

@@ -34,6 +34,7 @@ const (
 	squareColumn
 	priceColumn // of a bit
 	countColumn // 0 for a step that is none: it changes nothing
+	dropColumn  // the seed of dropout, a whole number
 	columns
 )
 
@@ -43,7 +44,7 @@ func rates(t *plan.Train, bits *plan.Bits, from, count, total int) []float32 {
 	for s := from; s < from+count; s++ {
 		n := float64(s + 1)
 		out = append(out, float32(rate(t, s, total)), float32(1/(1-math.Pow(beta1, n))),
-			float32(1/(1-math.Pow(beta2, n))), float32(price(bits, s, total)), 1)
+			float32(1/(1-math.Pow(beta2, n))), float32(price(bits, s, total)), 1, float32(dropSeed(t.Seed, s)))
 	}
 	return out
 }

@@ -132,15 +132,17 @@ func (s *stepper) arguments(b *hlo.Builder, steps, batches int) (*arguments, err
 	return a, err
 }
 
-// loss prints the loss of trained leaves for the samples of a batch, and the bits of their codes.
-func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []hlo.Value) (loss, bits hlo.Value,
-	err error) {
+// loss prints the loss of trained leaves for the samples of a batch, and the bits of their codes. drop prints dropout,
+// nil for none.
+func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []hlo.Value,
+	drop func(string, int, hlo.Value) hlo.Value) (loss, bits hlo.Value, err error) {
 	samples := b.Row(a.samples, 0, batch)
 	var in []hlo.Value
 	for _, x := range a.inputs {
 		in = append(in, b.TakeI(x, samples))
 	}
 	params, bits := s.params(b, a.base, trained, a.masks)
+	a.forward.Places, a.forward.Drop = s.dataPlaces(b, trained), drop
 	out, err := a.forward.Run(params, in)
 	if err != nil {
 		return loss, bits, err
@@ -154,10 +156,11 @@ func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []
 
 // gradients prints the mean loss over the batches of a round, its gradients with the price of bits, and behind them the
 // statistics of batch normalizations.
-func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value, trained []hlo.Value) (loss hlo.Value,
-	grads []hlo.Value, err error) {
-	of := func(batch hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
-		loss, bits, err := s.loss(b, a, batch, trained)
+func (s *stepper) gradients(b *hlo.Builder, a *arguments, round hlo.Value, column func(int) hlo.Value,
+	trained []hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
+	price, seed := column(priceColumn), b.Convert(column(dropColumn), hlo.I32)
+	of := func(batch, ofStep hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
+		loss, bits, err := s.loss(b, a, batch, trained, dropping(b, s.plan, seed, ofStep))
 		if err == nil {
 			grads, err = grad.Of(b, b.Add(loss, b.Mul(price, bits)), trained...)
 		}
@@ -168,7 +171,7 @@ func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value
 	}
 	n := s.plan.Accumulate
 	if n == 1 {
-		return of(round)
+		return of(round, b.Int(hlo.I32, 0))
 	}
 	sums := []hlo.Value{b.Float(hlo.F32, 0)}
 	for _, l := range s.all {
@@ -179,7 +182,7 @@ func (s *stepper) gradients(b *hlo.Builder, a *arguments, round, price hlo.Value
 	}
 	first := b.Mul(round, b.Int(hlo.I32, int64(n)))
 	sums = b.Times(n, sums, func(i hlo.Value, sums []hlo.Value) []hlo.Value {
-		loss, grads, e := of(b.Add(first, i))
+		loss, grads, e := of(b.Add(first, i), i)
 		if e != nil {
 			err = e
 			return sums
@@ -206,7 +209,7 @@ func (s *stepper) step(b *hlo.Builder, a *arguments, round hlo.Value, now []hlo.
 	bad, losses, lengths := now[s.states()-1], now[s.states()], now[s.states()+1]
 	numbers := b.Row(a.numbers, 0, round)
 	column := func(i int) hlo.Value { return b.Reshape(b.SliceAxis(numbers, 0, i, i+1)) }
-	loss, grads, err := s.gradients(b, a, round, column(priceColumn), trained)
+	loss, grads, err := s.gradients(b, a, round, column, trained)
 	if err != nil {
 		return nil, err
 	}

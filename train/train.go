@@ -247,7 +247,7 @@ func (t *Trainer) call(ctx context.Context) error {
 	n := min(t.steps, t.total-t.done, t.epoch-t.done%t.epoch)
 	numbers := rates(t.plan, &t.options.Bits, t.done, n, t.total)
 	for len(numbers) < t.steps*columns {
-		numbers = append(numbers, 0, 1, 1, 0, 0)
+		numbers = append(numbers, 0, 1, 1, 0, 0, 0)
 	}
 	samples := batches(t.plan.Seed, t.done, t.steps, t.plan.Samples(), t.set.N)
 	given, err := t.engine.Upload(ctx, hlo.FromFloat32s([]int{t.steps, columns}, numbers),
@@ -340,11 +340,11 @@ func (t *Trainer) shipped(ctx context.Context) (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.ship(ctx, t.values(now))
+	return t.ship(ctx, now)
 }
 
-// ship is the graph with the values of parameters, without the channels that are gone.
-func (t *Trainer) ship(ctx context.Context, params [][]float32) (*ir.Graph, error) {
+// ship is the graph with the values of leaves, without the channels that are gone.
+func (t *Trainer) ship(ctx context.Context, now [][]float32) (*ir.Graph, error) {
 	var buffers [][]float32
 	if len(t.buffers()) > 0 {
 		var err error
@@ -352,7 +352,7 @@ func (t *Trainer) ship(ctx context.Context, params [][]float32) (*ir.Graph, erro
 			return nil, err
 		}
 	}
-	g, err := t.model.Ship(params, buffers)
+	g, err := t.model.Ship(t.values(now), buffers, t.lost(now))
 	if err == nil && t.channels != nil {
 		err = t.channels.Remove(g, t.gone())
 	}
@@ -364,12 +364,11 @@ func (t *Trainer) result(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := t.values(now)
-	g, err := t.ship(ctx, values)
+	g, err := t.ship(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Graph: g, Values: values, Steps: t.total, First: t.first.value(), Last: t.last.value(),
+	r := &Result{Graph: g, Values: t.values(now), Steps: t.total, First: t.first.value(), Last: t.last.value(),
 		Trained: t.elements(), Elements: t.model.Elements(), Resumed: t.resumed,
 		Metric: t.metric}
 	if t.channels != nil {
@@ -381,7 +380,7 @@ func (t *Trainer) result(ctx context.Context) (*Result, error) {
 		}
 	}
 	for i, l := range t.all {
-		if _, direct := t.direct[l.param]; !direct {
+		if _, direct := t.direct[l.param]; !direct && !l.isWidth() {
 			l.Param.Start = now[i]
 			r.Adapters = append(r.Adapters, l.Param)
 		}

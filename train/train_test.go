@@ -157,7 +157,7 @@ func TestFloat(t *testing.T) {
 
 // TestResume interrupts training at different steps: what comes out has the same bits.
 func TestResume(t *testing.T) {
-	const text = "[train]\nepochs = 4\n[prune]\nsparsity = 0.6\nschedule = \"cubic\"\n" + threeBits
+	const text = "[train]\nepochs = 4\ndropout = 0.2\n[prune]\nsparsity = 0.6\nschedule = \"cubic\"\n" + threeBits
 	d := load(t, text)
 	want := d.run(t, d.options())
 	for _, at := range []int{1, 42, 60, 100, 167} {

@@ -5,6 +5,7 @@ package train
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lathe/golden/pjrt/pjrttest"
@@ -29,7 +30,8 @@ func TestNarrowed(t *testing.T) {
 		}
 		b := hlo.New("main")
 		v, p := b.Arg("x", hlo.TypeOf(hlo.F32, rows, row)), b.Arg("places", hlo.TypeOf(hlo.F32, shape...))
-		value, bits := narrowed(b, param, v, p)
+		data := b.BroadcastInDim(b.Float(hlo.F32, 5), []int{rows, row}, nil)
+		value, bits := narrowed(b, param, v, p, data)
 		g, err := grad.Of(b, b.Add(b.Reduce(hlo.ReduceAdd, value, 0, 1), b.Mul(bits, b.Float(hlo.F32, 3))), v, p)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +54,7 @@ func TestNarrowed(t *testing.T) {
 			sum += 5 * max(width, 0)
 			if d > 0 {
 				slopes[at] -= math.Ln2 * float64(x[i]-want[i])
-				if width > -beyond {
+				if width > -model.Beyond {
 					slopes[at] -= 3 * 5
 				}
 			}
@@ -78,5 +80,28 @@ func TestPrice(t *testing.T) {
 	}
 	if price(&plan.Bits{}, 1, 3) != 0 {
 		t.Error("a plan without the table has a price")
+	}
+}
+
+// TestDataBits repeats the bits of channels along the axis of weights that multiplies them.
+func TestDataBits(t *testing.T) {
+	m := &model.Model{Each: []model.Each{{Bits: []int{3, 0, 5}}}}
+	l := &leaves{model: m}
+	for _, c := range []struct {
+		param  model.Param
+		places []float64
+		want   []float64
+	}{
+		{model.Param{Shape: []int{2, 6}, Narrow: true, Along: 1}, []float64{1, 0, 7},
+			[]float64{2, 0, 0, 2, 0, 0, 2, 0, 0, 2, 0, 0}},
+		{model.Param{Shape: []int{3, 2}, Narrow: true}, []float64{-1, 2, 1.5}, []float64{3, 3, 0, 0, 3.5, 3.5}},
+		{model.Param{Shape: []int{1, 2}, DataBits: 4}, []float64{0, 0, 0}, []float64{4}},
+	} {
+		b := hlo.New("main")
+		places := b.Const(hlo.FromFloat64s(hlo.F32, []int{3}, c.places))
+		b.Return(l.dataBits(b, &c.param, []hlo.Value{places}))
+		if got := pjrttest.Run(t, b)[0].Float64s(); !slices.Equal(got, c.want) {
+			t.Errorf("weights %v multiply %v bits, not %v", c.param.Shape, got, c.want)
+		}
 	}
 }

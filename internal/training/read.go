@@ -3,6 +3,7 @@
 package training
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +17,52 @@ import (
 	"lathe/train/tokens"
 )
 
+// Files are models and data that have been read: tasks of one sweep, which differ in their plans, read them once.
+type Files struct {
+	graphs map[string]*ir.Graph // by path, as imported
+	data   map[string]*data.Data
+}
+
+// graph imports the model of s, or copies what it was.
+func (f *Files) graph(s driver.Source) (*ir.Graph, error) {
+	if f == nil {
+		return s.Import()
+	}
+	g, known := f.graphs[s.Model]
+	if !known {
+		var err error
+		if g, err = s.Import(); err != nil {
+			return nil, err
+		}
+		if f.graphs == nil {
+			f.graphs = map[string]*ir.Graph{}
+		}
+		f.graphs[s.Model] = g
+	}
+	return g.Clone(), nil
+}
+
 // read reads samples of any format for the inputs of the graph as it was imported. labels is a file, columns, or empty.
 func (t *Task) read(p *prepared, path, labels string, targets bool) (*data.Data, error) {
+	if t.Files == nil {
+		return t.readFile(p, path, labels, targets)
+	}
+	key := fmt.Sprintln(path, labels, targets)
+	d, known := t.Files.data[key]
+	if !known {
+		var err error
+		if d, err = t.readFile(p, path, labels, targets); err != nil {
+			return nil, err
+		}
+		if t.Files.data == nil {
+			t.Files.data = map[string]*data.Data{}
+		}
+		t.Files.data[key] = d
+	}
+	return d, nil
+}
+
+func (t *Task) readFile(p *prepared, path, labels string, targets bool) (*data.Data, error) {
 	if data.Plain(path) {
 		return data.Read(path, &data.Wanted{})
 	}

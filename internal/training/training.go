@@ -52,6 +52,8 @@ type Task struct {
 	AtEnd bool
 	// Progress hears of steps before training.
 	Progress driver.Progress
+	// Files, if not nil, keeps what has been read for the tasks that share it.
+	Files *Files
 }
 
 // Figures of what models are worth on samples of --eval.
@@ -222,7 +224,7 @@ func (t *Task) prepare(ctx context.Context) (*prepared, error) {
 	if s.Arrays == "" && data.Plain(t.Data) {
 		s.Arrays = t.Data
 	}
-	g, err := s.Import()
+	g, err := t.Files.graph(s)
 	if err != nil {
 		return nil, err
 	}
@@ -280,6 +282,11 @@ func (p *prepared) quantize(ctx context.Context, s driver.Source, g *ir.Graph) e
 	}
 	if q.Report == nil {
 		return diag.New(diag.WrongStage, s.Model, "the graph is quantized already; training starts from a float model")
+	}
+	if p.plan.Bits.OfData() {
+		if q, err = narrowing(ctx, s, p, g, q); err != nil {
+			return err
+		}
 	}
 	p.float, p.report = q.Float, q.Report
 	p.model, err = model.Quantized(q.Graph, q.Report.Lowered, q.Report.Grids)

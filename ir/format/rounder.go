@@ -244,7 +244,7 @@ func (r *Rounder) inSteps(b *hlo.Builder, x hlo.Value, axis int) hlo.Value {
 		scale = r.spread(b, x, axis)
 		q = b.Div(x, scale)
 	}
-	q = b.Add(r.codes.Round.print(b, q), num(float64(r.zero)))
+	q = b.Add(r.codes.Round.HLO(b, q), num(float64(r.zero)))
 	if r.codes.Over == Wrap {
 		least, size := num(float64(r.codes.Min())), math.Ldexp(1, r.codes.W)
 		low := b.Sub(q, b.Mul(num(size), b.Floor(b.Mul(b.Sub(q, least), num(1/size)))))
@@ -267,8 +267,8 @@ func (r *Rounder) spread(b *hlo.Builder, x hlo.Value, axis int) hlo.Value {
 	return b.Along(scale, dims, axis)
 }
 
-// print rounds a float to an integer.
-func (r Round) print(b *hlo.Builder, q hlo.Value) hlo.Value {
+// HLO prints a float rounded to an integer.
+func (r Round) HLO(b *hlo.Builder, q hlo.Value) hlo.Value {
 	num := func(v float64) hlo.Value { return b.Float(q.Type().DType, v) }
 	negative := b.Compare(hlo.LT, q, num(0))
 	switch r {

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -85,4 +86,39 @@ func (p *Plan) ChannelsOf(n *ir.Node) *Channels {
 		}
 	}
 	return nil
+}
+
+// WithChannels is p with codes of their own for the channels of a node: as many bits as the list says, in steps of all.
+func (p *Plan) WithChannels(node string, all format.Fixed, bits []int, from string) *Plan {
+	c := &Channels{Each: format.Each{All: all, Bits: bits, Drop: make([]int, len(bits))}, From: from}
+	for _, w := range bits {
+		f := all
+		f.W = w
+		text := noCodes
+		if w > 0 {
+			text = f.String()
+		}
+		c.List = append(c.List, text)
+	}
+	out := *p
+	out.Quantize.Rules = slices.Concat([]*Rule{{Match: one(node, from), Channels: c}}, p.Quantize.Rules)
+	return &out
+}
+
+// WithInput is p with a format for an input of which it does not say one, and powers of two for its channels.
+func (p *Plan) WithInput(name string, f format.Format, exponents []int, from string) *Plan {
+	out := *p
+	out.Inputs = slices.Clone(p.Inputs)
+	in := out.Input(name)
+	if in == nil {
+		out.Inputs = append(out.Inputs, Input{Name: name, From: from})
+		in = &out.Inputs[len(out.Inputs)-1]
+	}
+	if in.Format == nil {
+		in.Format = &Choice{Pattern: format.PatternOf(f), From: from, Given: true}
+	}
+	if in.Exponents == nil {
+		in.Exponents = exponents
+	}
+	return &out
 }

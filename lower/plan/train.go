@@ -26,6 +26,8 @@ type trainFile struct {
 	Seed        *int64   `toml:"seed"`
 	Fidelity    *string  `toml:"fidelity"`
 	BatchNorm   *string  `toml:"batch_norm"`
+	Dropout     *float64 `toml:"dropout"`
+	DropoutOf   []string `toml:"dropout_of"`
 	Freeze      []string `toml:"freeze"`
 }
 
@@ -60,6 +62,7 @@ type bitsFile struct {
 	Price *float64 `toml:"price"`
 	From  *float64 `toml:"from"`
 	Per   *string  `toml:"per"`
+	Data  *string  `toml:"data"`
 }
 
 // Words of [train] and [prune], the defaults first.
@@ -76,6 +79,7 @@ var (
 	ScopeWords     = []string{"global", "local"}
 	PruneSchedules = []string{"oneshot", "cubic"}
 	PerWords       = []string{"element", "channel", "tensor"}
+	DataWords      = []string{"none", "channel", "tensor"}
 )
 
 // UsualBatch is the batch of a plan without one.
@@ -84,7 +88,8 @@ const UsualBatch = 32
 // usualTraining is what holds where a plan says nothing.
 func usualTraining() Train {
 	return Train{Method: "qat", Init: "model", Epochs: 10, Accumulate: 1, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
-		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact"}
+		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact",
+		DropoutOf: []string{"*"}}
 }
 
 func (p *parser) train(f *trainFile, t *Train) {
@@ -116,12 +121,24 @@ func (p *parser) train(f *trainFile, t *Train) {
 			t.Method).WithHint("train with method = \"sft\" first, and then what that saves")
 	}
 	p.batchNorm(f, t)
+	p.dropout(f, t)
 	if f.Momentum != nil && f.Optimizer == nil {
 		t.Optimizer = "sgd"
 	}
 	if t.Momentum > 0 && t.Optimizer != "sgd" {
 		p.fail("train.momentum", "momentum belongs to sgd; adamw has its own").
 			WithHint("leave momentum out, or set optimizer = \"sgd\"")
+	}
+}
+
+// dropout reads which values are dropped at random.
+func (p *parser) dropout(f *trainFile, t *Train) {
+	p.number("train.dropout", f.Dropout, &t.Dropout, 0, 0.9)
+	if f.DropoutOf == nil {
+		return
+	}
+	if t.DropoutOf = f.DropoutOf; t.Dropout == 0 {
+		p.fail("train.dropout_of", "dropout_of names layers, and dropout is 0").WithHint("set dropout = 0.1, too")
 	}
 }
 
@@ -185,12 +202,13 @@ func (p *parser) lora(f *loraFile, t *LoRA) {
 }
 
 func (p *parser) bits(f *bitsFile, t *Bits) {
-	t.Given = f.Price != nil || f.From != nil || f.Per != nil
+	t.Given = f.Price != nil || f.From != nil || f.Per != nil || f.Data != nil
 	t.Price = 1e-5
 	p.number("bits.price", f.Price, &t.Price, 0, 1e3)
 	t.From = t.Price
 	p.number("bits.from", f.From, &t.From, 0, 1e3)
 	t.Per = PerWords[p.word("bits.per", f.Per, PerWords)]
+	t.Data = DataWords[p.word("bits.data", f.Data, DataWords)]
 }
 
 func (p *parser) distill(f *distillFile, plan *Plan) {
@@ -238,6 +256,10 @@ type Train struct {
 	// BatchNorm is what batch normalizations normalize by: frozen, the statistics of the model, or train, those of the
 	// batch, while the statistics of the model follow them.
 	BatchNorm string
+	// Dropout is the share of the values that layers multiply that become 0 at random in a step, of layers that DropoutOf
+	// names; * stands for any text. Inputs of the graph stay.
+	Dropout   float64
+	DropoutOf []string
 	// Freeze names parameters, or nodes that read them, that stay as they are; * stands for any text.
 	Freeze []string
 }
@@ -284,6 +306,10 @@ type Bits struct {
 	// Price is what a product of a bit of a weight and a bit of data costs in the end, From in the beginning; between the
 	// two it grows by the same factor from step to step.
 	Price, From float64
-	// Per is element, channel or tensor: what has a width of its own.
-	Per string
+	// Per is element, channel or tensor: which weights have a width of their own; Data is none, channel or tensor: which
+	// of the values that layers multiply.
+	Per, Data string
 }
+
+// OfData says that values that layers multiply have widths that are trained.
+func (b *Bits) OfData() bool { return b.Given && (b.Data == "channel" || b.Data == "tensor") }

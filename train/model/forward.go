@@ -32,6 +32,10 @@ type Forward struct {
 	// Batch has batch normalizations take the statistics of the batch, which Stats then holds, in the order of Buffers.
 	Batch bool
 	Stats []hlo.Value
+	// Places are how many places the channels of each of Model.Each lose on the right, f32; nil for those that stand.
+	Places []hlo.Value
+	// Drop, if not nil, prints what is left of v, which node multiplies; sites number such values.
+	Drop func(node string, site int, v hlo.Value) hlo.Value
 
 	b        *hlo.Builder
 	fidelity Fidelity
@@ -112,6 +116,9 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 		v, input := own[n]
 		if !input {
 			args, err := p.args(i, params, own)
+			if p.Drop != nil && n.Op.Traits.Weighted && err == nil && !n.Args[0].IsInput() && !n.Args[0].IsConst() {
+				args[0] = p.Drop(n.Name, i, args[0])
+			}
 			if err == nil {
 				v, err = p.node(i, args)
 			}
@@ -172,6 +179,11 @@ func (p *Forward) node(i int, args []hlo.Value) (hlo.Value, error) {
 	p.b.At(n.Name)
 	if _, norm := p.norms[n]; norm && p.Batch {
 		return p.batchNorm(n, args), p.b.Err()
+	}
+	if p.Places != nil {
+		if e := slices.IndexFunc(p.Each, func(e Each) bool { return e.Node == q.Name }); e >= 0 {
+			return p.narrow(&p.Each[e], args[0], p.Places[e]), p.b.Err()
+		}
 	}
 	rounds := !q.Type.IsFloat() && n.Type.IsFloat()
 	if !rounds {

@@ -35,6 +35,10 @@ type Param struct {
 	// numbers of steps, and in float graphs. DataBits are the bits of what a layer multiplies by it.
 	Steps    []float64
 	DataBits int
+	// Narrow says that these data are value Reads of Model.Each, whose channels lie along axis Along of the weights, again
+	// and again where that is longer.
+	Narrow       bool
+	Reads, Along int
 	// Node names the first node that reads the parameter, Pos its place in the source model.
 	Node, Pos string
 }
@@ -57,6 +61,8 @@ type Model struct {
 	Params []Param
 	// Buffers are the statistics of batch normalizations in a float graph, mean and variance of each in turn.
 	Buffers []Param
+	// Each are the values of a quantized graph whose channels have widths of their own.
+	Each []Each
 	// Approximate names nodes whose sums have no step in common that floats hold: their codes may differ from those of
 	// hardware by rounding.
 	Approximate []string
@@ -104,6 +110,9 @@ func Float(g *ir.Graph) (*Model, error) {
 func Quantized(g, lowered *ir.Graph, grids map[*ir.Node]format.Format) (*Model, error) {
 	m := begin(g)
 	if err := m.find(lowered, grids); err != nil {
+		return nil, err
+	}
+	if err := m.findEach(); err != nil {
 		return nil, err
 	}
 	return m, m.widen()

@@ -4,6 +4,7 @@ package model_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -100,11 +101,49 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// TestExactChannels does so where channels have lost places.
+func TestExactChannels(t *testing.T) {
+	for _, c := range []struct{ example, plan string }{
+		{"digits-mlp", channels("1", "ufixed", 5) + channels("x", "ufixed", 4) + channels("3", "ufixed", 6)},
+		{"digits-mlp", channels("2", "fixed", 6) + "[quantize]\nround = \"floor\"\n"},
+		{"digits-cnn", channels("relu1", "ufixed", 4)},
+	} {
+		t.Run(c.example+" "+c.plan, func(t *testing.T) { compare(t, c.example, c.plan, false) })
+	}
+}
+
+// channels is a rule that gives the channels of a node of an example formats of their own, the first one none.
+func channels(node, format string, bits int) string {
+	n := map[string]int{"x": 64, "relu1": 8}[node]
+	if n == 0 {
+		n = 32
+	}
+	list := []string{`"none"`}
+	for c := range n - 1 {
+		list = append(list, fmt.Sprintf("%q", fmt.Sprintf("%s(%d,%d)", format, 2+c%(bits-1), bits-2-c%2)))
+	}
+	return fmt.Sprintf("[[quantize.rule]]\nname = %q\nchannels = [%s]\n", node, strings.Join(list, ", "))
+}
+
+// lost are places that channels lose, drawn at random: none, some or all.
+func lost(m *model.Model, seed uint64) [][]float32 {
+	r := rand.New(rand.NewPCG(seed, 4))
+	var out [][]float32
+	for _, e := range m.Each {
+		x := make([]float32, len(e.Bits))
+		for c, w := range e.Bits {
+			x[c] = float32(r.Float64()*float64(w+2) - 1)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
 // compare runs the forward pass on a few samples, and the graph that ships.
 func compare(t *testing.T, example, toml string, approximate bool) {
 	m, q := quantized(t, example, toml)
-	values := shaken(m, 1)
-	shipped, err := m.Ship(values, nil)
+	values, places := shaken(m, 1), lost(m, 1)
+	shipped, err := m.Ship(values, nil, places)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +160,7 @@ func compare(t *testing.T, example, toml string, approximate bool) {
 		t.Fatal(err)
 	}
 	floats, entered = floats[:8], entered[:8]
-	got := forward(t, m, q.Float, values, floats)
+	got := forward(t, m, q.Float, values, places, floats)
 	traces := traced(t, shipped, entered)
 	for at, all := range got {
 		n := shipped.Nodes[at]
@@ -151,7 +190,7 @@ func compare(t *testing.T, example, toml string, approximate bool) {
 }
 
 // forward are the values of each node for samples, by the place of the node.
-func forward(t *testing.T, m *model.Model, float *ir.Graph, values [][]float32,
+func forward(t *testing.T, m *model.Model, float *ir.Graph, values, places [][]float32,
 	samples []ref.Sample) map[int][]float64 {
 	t.Helper()
 	b := hlo.New("main")
@@ -176,6 +215,10 @@ func forward(t *testing.T, m *model.Model, float *ir.Graph, values [][]float32,
 			}
 		}
 		args = append(args, hlo.FromFloat32s(dims, x))
+	}
+	for i, x := range places {
+		f.Places = append(f.Places, b.Arg(m.Each[i].Node, hlo.TypeOf(hlo.F32, len(x))))
+		args = append(args, hlo.FromFloat32s([]int{len(x)}, x))
 	}
 	if _, err := f.Run(params, in); err != nil {
 		t.Fatal(err)

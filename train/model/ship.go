@@ -9,8 +9,9 @@ import (
 )
 
 // Ship is the graph with other values of the parameters, one slice each, in the order of Params, and of Buffers, nil
-// for those that stand. In a quantized graph parameters are encoded in the formats that stand.
-func (m *Model) Ship(values, buffers [][]float32) (*ir.Graph, error) {
+// for those that stand. In a quantized graph parameters are encoded in the formats that stand. places are what the codes
+// of channels lose, one slice for each of Each, nil for what they begin with.
+func (m *Model) Ship(values, buffers, places [][]float32) (*ir.Graph, error) {
 	g := m.graph.Clone()
 	for _, s := range m.slots {
 		n, old := g.Nodes[s.node], m.graph.Nodes[s.node].Args[s.arg]
@@ -29,5 +30,8 @@ func (m *Model) Ship(values, buffers [][]float32) (*ir.Graph, error) {
 		*n.Args[s.arg] = c // the copy in g, which all that share it read
 	}
 	m.shipBuffers(g, buffers)
+	for i := range places {
+		m.Each[i].ship(g.Nodes[m.Each[i].at], places[i])
+	}
 	return g, g.Check()
 }

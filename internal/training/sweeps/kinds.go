@@ -171,7 +171,7 @@ func prices(r *Ranges) ([]setting, error) {
 		}
 		out = append(out, setting{label: fmt.Sprintf("%g", price), x: price, change: changed(func(p *plan.Plan) {
 			if !p.Bits.Given {
-				p.Bits.Given, p.Bits.Per = true, plan.PerWords[0]
+				p.Bits.Given, p.Bits.Per, p.Bits.Data = true, plan.PerWords[0], plan.DataWords[0]
 			}
 			p.Bits.Price, p.Bits.From = price, price
 		})})

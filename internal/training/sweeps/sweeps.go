@@ -80,6 +80,7 @@ func Measure(ctx context.Context, o *Options) (*Sweep, error) {
 		return nil, err
 	}
 	engine := &shared{start: o.Task.Engine}
+	o.Task.Files = &training.Files{}
 	fresh := &floats{options: o}
 	defer fresh.remove()
 	out := &Sweep{Kind: o.Kind.Name, Seeds: o.Seeds, Fresh: o.Fresh, Model: filepath.Base(o.Task.Source.Model),

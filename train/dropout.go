@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package train
+
+import (
+	"slices"
+
+	"lathe/ir/format"
+	"lathe/ir/hlo"
+	"lathe/lower/plan"
+)
+
+// siteFactor and batchFactor keep the values of a step and its batches apart.
+const (
+	siteFactor  uint32 = 0x85ebca6b
+	batchFactor uint32 = 0x9e3779b9
+)
+
+// seedBits are those of the seed of a step, which float32 holds, and of the words that are compared with a share.
+const seedBits = 24
+
+// streamOfDropout keeps the seeds of steps apart from other random numbers.
+const streamOfDropout = 1 << 21
+
+// dropSeed is the seed of a step: what is dropped depends on nothing but the step, so that a run that goes on drops the
+// same.
+func dropSeed(seed uint64, step int) uint32 {
+	return uint32(word(seed, streamOfDropout, step) >> (64 - seedBits))
+}
+
+// dropWord is the random word, of seedBits bits, of element i of a value: site numbers the value, batch the batches of a
+// step.
+func dropWord(seed, site, batch, i uint32) uint32 {
+	return format.StochasticWord(seed+site*siteFactor+batch*batchFactor, i) >> (32 - seedBits)
+}
+
+// mixed prints format.Mix of values of I32.
+func mixed(b *hlo.Builder, x hlo.Value) hlo.Value {
+	turn := func(x hlo.Value, by uint32) hlo.Value { return b.Xor(x, b.ShiftRightLogical(x, word32(b, by))) }
+	x = b.Mul(turn(x, 16), word32(b, 0x7feb352d))
+	x = b.Mul(turn(x, 15), word32(b, 0x846ca68b))
+	return turn(x, 16)
+}
+
+// word32 prints a constant of 32 bits.
+func word32(b *hlo.Builder, v uint32) hlo.Value { return b.Int(hlo.I32, int64(int32(v))) }
+
+// dropWords prints dropWord of all elements of a value of n; seed and batch are scalars of I32.
+func dropWords(b *hlo.Builder, seed, batch hlo.Value, site, n int) hlo.Value {
+	key := b.Add(seed, word32(b, uint32(site)*siteFactor))
+	key = mixed(b, b.Add(key, b.Mul(batch, word32(b, batchFactor))))
+	i := b.Iota(hlo.TypeOf(hlo.I32, n), 0)
+	word := mixed(b, b.Xor(b.BroadcastInDim(key, []int{n}, nil), i))
+	return b.ShiftRightLogical(word, b.Int(hlo.I32, 32-seedBits))
+}
+
+// dropping prints dropout (Srivastava et al. 2014) of what layers multiply: a share of the values becomes 0, the others
+// are divided by the rest of 1. nil where the plan has none. Inputs of the graph stay whole.
+func dropping(b *hlo.Builder, t *plan.Train, seed, batch hlo.Value) func(node string, site int, v hlo.Value) hlo.Value {
+	if t.Dropout == 0 {
+		return nil
+	}
+	return func(node string, site int, v hlo.Value) hlo.Value {
+		if !slices.ContainsFunc(t.DropoutOf, func(p string) bool { return plan.Glob(p, node) }) {
+			return v
+		}
+		words := b.Reshape(dropWords(b, seed, batch, site, v.Type().Len()), v.Type().Dims...)
+		kept := b.Compare(hlo.GE, words, b.Splat(words, int64(t.Dropout*(1<<seedBits))))
+		d := v.Type().DType
+		return b.Select(kept, b.Mul(v, b.Float(d, 1/(1-t.Dropout))), b.Float(d, 0))
+	}
+}
