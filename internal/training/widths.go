@@ -24,7 +24,8 @@ type narrowed struct {
 	input *ir.Node
 	codes format.Fixed
 	at    int   // the node of the quantized graph whose codes these are
-	bits  []int // by channel
+	bits  []int // by channel, signs apart
+	minus bool  // some are negative
 }
 
 // fromBits says who asks for the formats of channels.
@@ -47,6 +48,14 @@ func narrowing(ctx context.Context, s driver.Source, p *prepared, g *ir.Graph, q
 	}
 	under := p.plan
 	for _, v := range values {
+		if v.codes.Signed && !v.minus {
+			v.codes.Signed, v.codes.W = false, v.codes.W-1
+		}
+		for c, w := range v.bits {
+			if v.codes.Signed && w > 0 {
+				v.bits[c] = min(w+1, v.codes.W)
+			}
+		}
 		if v.input != nil {
 			under = under.WithInput(v.name, v.codes, v.input.Attrs.(*ir.Input).Exponents, fromBits)
 			v.codes.Round = format.RoundFloor // which is wires; biases make up for it
@@ -79,10 +88,14 @@ func narrowable(q *driver.Quantized, p *plan.Plan) ([]*narrowed, error) {
 			continue // it has become part of another layer
 		}
 		read := q.Graph.Nodes[at].Args[0]
+		own := read.Type // of the value itself, which may be decoded for the layer
+		if made := q.Graph.Find(v.Name); made != nil {
+			own = made.Type
+		}
 		codes, fixed := format.AsFixed(read.Type.Format)
-		if shape := v.Type.Shape; !fixed || read.Type.InBlocks() || len(shape) == 0 {
+		if !fixed || !format.IsFixed(own.Format) || own.InBlocks() || len(v.Type.Shape) == 0 {
 			return nil, n.Errorf(diag.UntrainedFormat, "widths are trained of data in fixed formats; %s reads %s", n.Name,
-				read.Type.Format).WithHint("set data = \"fixed(8)\" in [quantize], or data = \"none\" in [bits]")
+				own.Format).WithHint("set data = \"fixed(8)\" in [quantize], or data = \"none\" in [bits]")
 		}
 		w := &narrowed{name: v.Name, codes: saturating(codes), at: slices.Index(q.Graph.Nodes, read),
 			bits: make([]int, v.Type.Shape[len(v.Type.Shape)-1])}
@@ -126,17 +139,15 @@ func seen(ctx context.Context, g *ir.Graph, samples []ref.Sample, values []*narr
 			if v.at != node {
 				continue
 			}
-			most := make([]int, len(v.bits))
+			most, minus := make([]int, len(v.bits)), false
 			for i, c := range t.Codes {
-				w := bits.Len64(uint64(max(c, -c-1)))
-				if v.codes.Signed && c != 0 {
-					w++
-				}
-				most[i%len(most)] = max(most[i%len(most)], w)
+				minus = minus || c < 0
+				most[i%len(most)] = max(most[i%len(most)], bits.Len64(uint64(max(c, -c))))
 			}
 			mu.Lock()
+			v.minus = v.minus || minus
 			for c, w := range most {
-				v.bits[c] = min(max(v.bits[c], w), v.codes.W)
+				v.bits[c] = max(v.bits[c], w)
 			}
 			mu.Unlock()
 		}

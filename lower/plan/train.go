@@ -131,14 +131,14 @@ func (p *parser) train(f *trainFile, t *Train) {
 	}
 }
 
-// dropout reads which values are dropped at random.
+// dropout reads which values are dropped at random: a tenth of those of layers that are named without a share.
 func (p *parser) dropout(f *trainFile, t *Train) {
 	p.number("train.dropout", f.Dropout, &t.Dropout, 0, 0.9)
 	if f.DropoutOf == nil {
 		return
 	}
-	if t.DropoutOf = f.DropoutOf; t.Dropout == 0 {
-		p.fail("train.dropout_of", "dropout_of names layers, and dropout is 0").WithHint("set dropout = 0.1, too")
+	if t.DropoutOf = f.DropoutOf; f.Dropout == nil {
+		t.Dropout = 0.1
 	}
 }
 
