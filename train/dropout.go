@@ -28,8 +28,8 @@ func dropSeed(seed uint64, step int) uint32 {
 	return uint32(word(seed, streamOfDropout, step) >> (64 - seedBits))
 }
 
-// dropWord is the random word, of seedBits bits, of element i of a value: site numbers the value, batch the batches of a
-// step.
+// dropWord is the random word, of seedBits bits, of element i of a value: site numbers the value, batch the batches of
+// a step.
 func dropWord(seed, site, batch, i uint32) uint32 {
 	return format.StochasticWord(seed+site*siteFactor+batch*batchFactor, i) >> (32 - seedBits)
 }

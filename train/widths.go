@@ -16,8 +16,8 @@ import (
 const quickly = 20
 
 // widths adds leaves for the widths of all weights of layers that are trained, and of the data that they multiply where
-// the plan asks for those: the places that their codes lose on the right, in place of a number of bits (as HGQ does, Sun
-// et al. 2024, for fraction bits).
+// the plan asks for those: the places that their codes lose on the right, in place of a number of bits (as HGQ does,
+// Sun et al. 2024, for fraction bits).
 func (l *leaves) widths(t *plan.Bits) error {
 	for i := range l.model.Params {
 		p := &l.model.Params[i]

@@ -12,7 +12,6 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/pointwise"
 	"lathe/ir/ref"
 	"lathe/lower/plan"
 	"lathe/train/model"
@@ -65,9 +64,9 @@ func narrowing(ctx context.Context, s driver.Source, p *prepared, g *ir.Graph, q
 	return s.QuantizeUnder(ctx, g, under)
 }
 
-// narrowable are the values that layers with trained weights multiply, in the order of the graph. Those that are results
-// of the graph keep their codes, and channels that the plan or the model have given widths keep them as the most they
-// get. Error L1004 for a value that is not in a fixed format.
+// narrowable are the values that layers with trained weights multiply, in the order of the graph. Those that are
+// results of the graph keep their codes, and channels that the plan or the model have given widths keep them as the
+// most they get. Error L1004 for a value that is not in a fixed format.
 func narrowable(q *driver.Quantized, p *plan.Plan) ([]*narrowed, error) {
 	var out []*narrowed
 	lowered := q.Report.Lowered
@@ -80,7 +79,7 @@ func narrowable(q *driver.Quantized, p *plan.Plan) ([]*narrowed, error) {
 			v = v.Args[0]
 		}
 		known := slices.ContainsFunc(out, func(o *narrowed) bool { return o.name == v.Name })
-		if known || v.Op == pointwise.QuantEach || lowered.IsOutput(v) || p.ChannelsOf(v) != nil {
+		if known || v.Op.Each != nil || lowered.IsOutput(v) || p.ChannelsOf(v) != nil {
 			continue
 		}
 		at := slices.IndexFunc(q.Graph.Nodes, func(m *ir.Node) bool { return m.Name == n.Name })

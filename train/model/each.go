@@ -4,7 +4,6 @@ package model
 
 import (
 	"math"
-	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -33,19 +32,18 @@ type Each struct {
 func (m *Model) findEach() error {
 	found := map[*ir.Node]int{}
 	for at, n := range m.graph.Nodes {
-		a, is := n.Attrs.(*pointwise.QuantEachAttrs)
-		if !is || n.Op != pointwise.QuantEach || n.Type.IsFloat() {
+		if n.Op.Each == nil || n.Type.IsFloat() {
 			continue
 		}
-		codes, err := a.Each(n)
+		codes, err := n.Op.Each(n)
 		if err != nil {
 			return err
 		}
 		e := Each{Node: n.Name, Pos: n.Pos, Step: math.Ldexp(1, -codes.All.F), all: codes.All, at: at}
-		for c, w := range a.Bits {
+		for c, w := range codes.Bits {
 			drop := 0
 			if w > 0 {
-				drop = a.Drop[c]
+				drop = codes.Drop[c]
 			}
 			e.Bits, e.Start = append(e.Bits, w+drop), append(e.Start, float32(drop))
 		}
@@ -75,14 +73,14 @@ func (m *Model) findEach() error {
 
 // rounds is the node that rounded v, whose channels v has in their order, again and again.
 func rounds(v *ir.Node) *ir.Node {
-	for v.Op != pointwise.QuantEach && KeepsChannels(v) {
+	for v.Op.Each == nil && KeepsChannels(v) {
 		v = v.Args[0]
 	}
 	return v
 }
 
-// KeepsChannels says that v, a node with channels last, is made of elements of its argument, whose channels it has along
-// its last axis in their order, once or several times.
+// KeepsChannels says that v, a node with channels last, is made of elements of its argument, whose channels it has
+// along its last axis in their order, once or several times.
 func KeepsChannels(v *ir.Node) bool {
 	t := v.Op.Traits
 	if !t.KeepsCodes || len(v.Args) != 1 || !t.Wire && !t.Windows || v.Type.InBlocks() {
@@ -175,13 +173,11 @@ func Places(v float32) int {
 
 // ship gives n, a copy of the node, the widths that are left where channels have lost places.
 func (e *Each) ship(n *ir.Node, places []float32) {
-	a := *n.Attrs.(*pointwise.QuantEachAttrs)
-	a.Bits, a.Drop = slices.Clone(a.Bits), slices.Clone(a.Drop)
+	left, drop := make([]int, len(e.Bits)), make([]int, len(e.Bits))
 	for c, bits := range e.Bits {
-		drop := Places(places[c])
-		if a.Bits[c], a.Drop[c] = bits-drop, drop; drop >= bits {
-			a.Bits[c], a.Drop[c] = 0, 0
+		if d := Places(places[c]); d < bits {
+			left[c], drop[c] = bits-d, d
 		}
 	}
-	n.Attrs = &a
+	n.Attrs = pointwise.WithWidths(n.Attrs, left, drop)
 }

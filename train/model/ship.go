@@ -9,8 +9,8 @@ import (
 )
 
 // Ship is the graph with other values of the parameters, one slice each, in the order of Params, and of Buffers, nil
-// for those that stand. In a quantized graph parameters are encoded in the formats that stand. places are what the codes
-// of channels lose, one slice for each of Each, nil for what they begin with.
+// for those that stand. In a quantized graph parameters are encoded in the formats that stand. places are what the
+// codes of channels lose, one slice for each of Each, nil for what they begin with.
 func (m *Model) Ship(values, buffers, places [][]float32) (*ir.Graph, error) {
 	g := m.graph.Clone()
 	for _, s := range m.slots {

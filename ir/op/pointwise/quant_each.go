@@ -90,6 +90,13 @@ func (a *QuantEachAttrs) Each(n *ir.Node) (*format.Each, error) {
 	return e, nil
 }
 
+// WithWidths are the attributes of a quant_each node with other widths and steps of its channels.
+func WithWidths(attrs any, bits, drop []int) any {
+	a := *attrs.(*QuantEachAttrs)
+	a.Bits, a.Drop = bits, drop
+	return &a
+}
+
 // eachChannel says in which channel each element lies.
 func eachChannel(n *ir.Node) func(i int) int {
 	axis := n.Attrs.(*QuantEachAttrs).Axis
