@@ -48,6 +48,14 @@ func TestAbsorbChannels(t *testing.T) {
 		{"signed behind relu", unroll, func(b *lowertest.Builder) *ir.Node {
 			return each(b, relu(b, b.Linear("y", input(b, 6), 5, true)), signed)
 		}, []string{"linear", "quant_each"}},
+		{"ends behind the codes", unroll + "\n[[quantize.rule]]\nname = \"y\"\ndata_out = \"fixed(26,24)\"\n",
+			func(b *lowertest.Builder) *ir.Node {
+				return each(b, b.Linear("y", input(b, 6), 5, true), signed)
+			}, []string{"linear_each"}},
+		{"ends before the codes", unroll + "\n[[quantize.rule]]\nname = \"y\"\ndata_out = \"fixed(25,24)\"\n",
+			func(b *lowertest.Builder) *ir.Node {
+				return each(b, b.Linear("y", input(b, 6), 5, true), signed)
+			}, []string{"linear", "quant_each"}},
 		{"folded", "", func(b *lowertest.Builder) *ir.Node {
 			return each(b, b.Linear("y", input(b, 6), 4, true), signed)
 		}, []string{"linear", "quant_each"}},

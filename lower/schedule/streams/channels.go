@@ -38,7 +38,8 @@ func AbsorbChannels(g *ir.Graph) error {
 	return nil
 }
 
-// exactButSign says that the result of sum s has every bit, but may be 0 for negative sums, which q makes 0 too.
+// exactButSign says that the result of sum s has every bit, but may be 0 for negative sums, which q makes 0 too, or end
+// where sums reach further, if the codes of q end there at the latest.
 func exactButSign(s, q *ir.Node) bool {
 	f, ok := dot.ExactResult(s, mostExact)
 	have, fixed := format.AsFixed(s.Type.Format)
@@ -52,5 +53,7 @@ func exactButSign(s, q *ir.Node) bool {
 	}
 	lo, hi := all.Limits()
 	least, most := have.Limits()
-	return most.Cmp(hi) >= 0 && (least.Cmp(lo) <= 0 || least.Sign() <= 0 && !codes.All.Signed)
+	low, high := codes.All.Limits()
+	return (most.Cmp(hi) >= 0 || most.Cmp(high) >= 0) &&
+		(least.Cmp(lo) <= 0 || least.Cmp(low) <= 0 || least.Sign() <= 0 && !codes.All.Signed)
 }
