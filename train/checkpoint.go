@@ -58,7 +58,8 @@ func (t *Trainer) digests() []safetensors.Text {
 	o := t.options
 	graph := text.Print(t.model.Graph())
 	for _, p := range t.model.Params {
-		graph += p.Name + hlo.FromFloat32s(p.Shape, p.Start).Type.String() + short(fmt.Sprint(p.Start))
+		a := hlo.FromFloat32s(p.Shape, p.Start)
+		graph += p.Name + a.Type.String() + short(string(a.Data))
 	}
 	settings := fmt.Sprintf("%+v %+v %+v %+v %+v %d", o.Train, o.Prune, o.LoRA, o.Distill, o.Bits, t.steps)
 	return []safetensors.Text{{Name: "model", Value: short(graph)}, {Name: "plan", Value: short(settings)},
@@ -96,6 +97,8 @@ func (t *Trainer) save(ctx context.Context) error {
 	if err := atomicfile.WriteBytes(filepath.Join(dir, latest), []byte(name+"\n")); err != nil {
 		return notSaved(dir, err)
 	}
+	arrays, tensors = nil, nil
+	t.giveBack()
 	return t.forget(dir)
 }
 

@@ -3,6 +3,7 @@
 package train
 
 import (
+	"runtime/debug"
 	"slices"
 
 	"lathe/internal/diag"
@@ -68,6 +69,17 @@ func source(p *hlo.Program, n int) int {
 }
 
 func bytesOf(t hlo.Type) int64 { return int64(t.Len()) * int64(t.DType.Bytes()) }
+
+// large is the size of parameters whose copies give their memory back as soon as nobody reads them.
+const large = 4 << 20
+
+// giveBack returns memory that is free to the system, where parameters are large: preparing and saving take copies of
+// them, and the device needs that memory.
+func (t *Trainer) giveBack() {
+	if 4*t.elements() > large {
+		debug.FreeOSMemory()
+	}
+}
 
 // enough refuses training that needs more memory than there is.
 func (t *Trainer) enough() error {

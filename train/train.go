@@ -108,9 +108,11 @@ func (t *Trainer) Resumed() int { return t.resumed }
 func (t *Trainer) Run(ctx context.Context, e Engine) (*Result, error) {
 	t.engine = e
 	work := context.WithoutCancel(ctx) // what runs when a signal comes ends first
+	t.giveBack()
 	if err := t.begin(work); err != nil {
 		return nil, err
 	}
+	t.giveBack()
 	for t.done < t.total {
 		if err := ctx.Err(); err != nil {
 			return nil, t.interrupted()
@@ -224,6 +226,7 @@ func (t *Trainer) begin(ctx context.Context) error {
 	if err := t.uploadMasks(ctx); err != nil {
 		return err
 	}
+	t.start = nil      // the device has it
 	if t.resumed > 0 { // masks are as they were
 		return nil
 	}

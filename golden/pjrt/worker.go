@@ -12,6 +12,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -66,8 +67,19 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 		if err := writeFrame(out, k, f.seq, parts...); err != nil {
 			return diag.New(diag.PJRTWorker, plugin, "reply: %v", err)
 		}
+		size := len(f.payload)
+		for _, p := range parts {
+			size += len(p)
+		}
+		if f, parts = (frame{}), nil; size > returned {
+			debug.FreeOSMemory()
+		}
 	}
 }
+
+// returned is the size of frames whose memory goes back to the system at once: between two transfers of parameters lie
+// many steps, in which the device needs it.
+const returned = 4 << 20
 
 // failure encodes an error as code, message, hint.
 func failure(err error) []byte {
