@@ -15,11 +15,13 @@ type Point struct {
 	Label string
 }
 
-// Series is a curve, in the order of its points; Loose leaves out the lines between them.
+// Series is a curve, in the order of its points; Loose leaves out the lines between them, Line the points.
 type Series struct {
-	Name   string
-	Points []Point
-	Loose  bool
+	Name        string
+	Points      []Point
+	Loose, Line bool
+	// Band is how low and how high the curve may lie at each point; nil: nobody says.
+	Band [][2]float64
 }
 
 // Chart is curves over numbers.
@@ -36,9 +38,12 @@ func (c *Chart) SVG() []byte {
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
-		for _, p := range s.Points {
+		for i, p := range s.Points {
 			if c.View.X.holds(p.X) { // the other axis fits what is shown
 				ys = append(ys, p.Y)
+				if s.Band != nil {
+					ys = append(ys, s.Band[i][:]...)
+				}
 			}
 			if c.View.Y.holds(p.Y) {
 				xs = append(xs, p.X)
@@ -52,19 +57,42 @@ func (c *Chart) SVG() []byte {
 	d.vertical(&y, c.Y)
 	d.horizontal(&x, c.X)
 	for i, s := range c.Series {
+		if outline := band(&s, &x, &y); outline != "" {
+			d.add(`<path fill="%s" fill-opacity="0.15" d="%s"/>`, colour(i), outline)
+		}
+	}
+	for i, s := range c.Series {
 		if !s.Loose {
 			for _, line := range lines(s.Points, &x, &y) {
 				d.add(`<polyline fill="none" stroke-width="2" stroke="%s" points="%s"/>`, colour(i), strings.Join(line, " "))
 			}
 		}
 		for _, p := range s.Points {
-			if x.shows(p.X) && y.shows(p.Y) {
+			if !s.Line && x.shows(p.X) && y.shows(p.Y) {
 				d.add(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s</title></circle>`, x.at(p.X),
 					y.at(p.Y), colour(i), html.EscapeString(p.Label))
 			}
 		}
 	}
 	return d.end()
+}
+
+// band is the outline of a curve's band: along its upper edge, and back along the lower one; "" where there is none.
+func band(s *Series, x, y *axis) string {
+	var there, back []string
+	for i, b := range s.Band {
+		p := s.Points[i]
+		if !x.shows(p.X) || !y.fits(b[0]) || !y.fits(b[1]) {
+			continue
+		}
+		at := func(v float64) string { return fmt.Sprintf("%.1f %.1f", x.at(p.X), y.at(max(y.low, min(v, y.high)))) }
+		there, back = append(there, at(b[1])), append(back, at(b[0]))
+	}
+	if len(there) < 2 {
+		return ""
+	}
+	slices.Reverse(back)
+	return "M" + strings.Join(append(there, back...), "L") + "z"
 }
 
 // lines are the parts of a curve between the ends of the axes, as points of polylines.

@@ -39,6 +39,9 @@ type Study struct {
 	Prices []float64
 	// On says what was measured on.
 	On On
+	// Train quantizes the model under a plan and trains it as its tables [train] and [prune] say; nil where there is
+	// nothing to train with.
+	Train func(context.Context, *plan.Plan) (*driver.Quantized, error)
 }
 
 // On names the data behind the figures.

@@ -5,6 +5,8 @@ package choose
 import (
 	"context"
 
+	"lathe/internal/driver"
+	"lathe/ir"
 	"lathe/lower"
 	"lathe/lower/plan"
 	"lathe/lower/schedule"
@@ -17,12 +19,24 @@ type Trial struct {
 	Measured bool
 	// Text is the plan, with all formats that calibration chose.
 	Text string
+	// Graph is the quantized graph, with the weights that it was trained to have; nil where the plan was refused.
+	Graph *ir.Graph
 }
 
 // Try quantizes the model under a plan, predicts its hardware, and, unless that is all that admit wants of it, runs the
 // reference on the samples. A plan whose formats are refused, or have no hardware, is a trial that says so, and no
 // error.
 func (t *Study) Try(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
+	return t.try(ctx, p, t.subject.Quantize, admit)
+}
+
+// TryTrained trains the quantized model as tables of the plan say, and then does as Try.
+func (t *Study) TryTrained(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
+	return t.try(ctx, p, t.Train, admit)
+}
+
+func (t *Study) try(ctx context.Context, p *plan.Plan,
+	quantize func(context.Context, *plan.Plan) (*driver.Quantized, error), admit func(*Point) bool) (*Trial, error) {
 	refusal := func(err error) (*Trial, error) {
 		point, _, err := refused(ctx, err)
 		if err != nil {
@@ -30,7 +44,7 @@ func (t *Study) Try(ctx context.Context, p *plan.Plan, admit func(*Point) bool) 
 		}
 		return &Trial{Point: *point}, nil
 	}
-	q, err := t.subject.Quantize(ctx, p)
+	q, err := quantize(ctx, p)
 	if err != nil {
 		return refusal(err)
 	}
@@ -38,7 +52,8 @@ func (t *Study) Try(ctx context.Context, p *plan.Plan, admit func(*Point) bool) 
 	if s, err = q.Schedule(ctx); err != nil {
 		return refusal(err)
 	}
-	r := &Trial{Point: Point{Size: sizeOf(q), Cost: costOf(s)}, Text: lower.PlanText(p, t.On.Model, q.Graph, q.Report, s)}
+	r := &Trial{Graph: q.Graph, Point: Point{Size: sizeOf(q), Cost: costOf(s)},
+		Text: lower.PlanText(p, t.On.Model, q.Graph, q.Report, s)}
 	if !admit(&r.Point) {
 		return r, nil
 	}

@@ -81,30 +81,44 @@ func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Com
 	if free := memory.Free("/"); free != memory.Unknown {
 		f.task.Memory = free
 	}
-	var engine *pjrt.Engine
+	e := &trainEngine{app: a, name: f.engine}
 	if f.engine == "pjrt" { // demanded: fail before anything is written
-		if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
+		if _, err := e.get(ctx); err != nil {
 			return nil, err
 		}
 	}
 	f.task.Engine = func(ctx context.Context) (train.Engine, error) {
-		if a.inGo(f.engine) {
-			return slow.Engine(), nil
-		}
-		if engine == nil {
-			var err error
-			if engine, err = pjrt.Start(ctx, a.Env.pjrtConfig()); err != nil {
-				return nil, err
-			}
-		}
 		p.Report("compiling", 0, 0)
-		return train.OnPJRT(engine), nil
+		return e.get(ctx)
 	}
-	return func() {
-		if engine != nil {
-			engine.Close()
+	return e.end, nil
+}
+
+// trainEngine is what training runs on, for all that is trained in turn.
+type trainEngine struct {
+	app  *App
+	name string // as asked for; "": PJRT where its plugin is there
+	pjrt *pjrt.Engine
+}
+
+// get starts it, if it does not run.
+func (e *trainEngine) get(ctx context.Context) (_ train.Engine, err error) {
+	if e.app.inGo(e.name) {
+		return slow.Engine(), nil
+	}
+	if e.pjrt == nil {
+		if e.pjrt, err = pjrt.Start(ctx, e.app.Env.pjrtConfig()); err != nil {
+			return nil, err
 		}
-	}, nil
+	}
+	return train.OnPJRT(e.pjrt), nil
+}
+
+// end ends its process.
+func (e *trainEngine) end() {
+	if e.pjrt != nil {
+		e.pjrt.Close()
+	}
 }
 
 // inGo says that training runs without the plugin: it was asked to, or there is none.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,9 @@ import (
 	"lathe/internal/choose/space"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/memory"
+	"lathe/internal/training"
+	"lathe/lower/plan"
 	"lathe/search"
 	"lathe/search/sampler"
 )
@@ -31,10 +35,11 @@ type searchFlags struct {
 	data, labels     string
 	eval, evalLabels string
 	space, sampler   string
-	trials           int
+	trials, jobs     int
 	seed             uint64
 	metric           metricFlags
 	plans            string
+	engine           *trainEngine // nil: nothing is trained
 }
 
 func (f *searchFlags) add(c *cobra.Command) {
@@ -45,7 +50,6 @@ func (f *searchFlags) add(c *cobra.Command) {
 	f.choices.add(c, sizing...)
 	f.keptFlags.add(c)
 	c.Flags().Lookup("study").Usage = "name of the study; without it: that of the space, or the model's"
-	c.Flags().StringVar(&f.space, "space", "", "what may be chosen: a search space (TOML, docs/search.md)")
 	c.Flags().StringVar(&f.data, "data", "", "samples (.npz) that calibrate, and are measured on without --eval")
 	c.Flags().StringVar(&f.labels, "labels", "", "class numbers of the samples of --data (.npy), for accuracy")
 	c.Flags().StringVar(&f.eval, "eval", "", "other samples (.npz) to measure on")
@@ -56,11 +60,22 @@ func (f *searchFlags) add(c *cobra.Command) {
 	f.metric.add(c)
 }
 
+// addJobs declares how many trials run at a time.
+func (f *searchFlags) addJobs(c *cobra.Command) {
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "trials at a time; of more than 1, which ends first decides what is proposed")
+}
+
+func (f *searchFlags) checkJobs() error {
+	if f.jobs < 1 {
+		return usagef("--jobs %d: at least 1", f.jobs)
+	}
+	return nil
+}
+
+const spaceUsage = "what may be chosen: a search space (TOML, docs/search.md)"
+
 // check refuses wrong flags before the work.
 func (f *searchFlags) check(c *cobra.Command) error {
-	if err := required(c, "space", "data"); err != nil {
-		return err
-	}
 	for _, flag := range []string{"calibrate", "calibrate-labels"} {
 		if c.Flags().Changed(flag) {
 			return usagef("--%s: the samples of --data calibrate", flag)
@@ -101,18 +116,11 @@ type begun struct {
 
 // begin reads model, samples and space, and finds or makes the study; fresh demands a new one.
 func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model string, fresh bool) (*begun, error) {
-	p := progress{app: a}
-	defer p.finish()
-	f.source.Calibrate = f.data
-	if f.eval != "" {
-		f.source.Labels = f.labels
-	}
-	flags := studyFlags{sourceFlags: f.sourceFlags, data: f.samples, metric: f.metric}
 	text, err := os.ReadFile(f.space)
 	if err != nil {
 		return nil, diag.New(diag.SpaceText, f.space, "cannot be read: %v", reason(err))
 	}
-	measured, err := a.study(ctx, &flags, model, &p)
+	measured, err := a.measured(ctx, f, model)
 	if err != nil {
 		return nil, err
 	}
@@ -120,19 +128,68 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err != nil {
 		return nil, err
 	}
-	b := &begun{model: measured, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true}}
-	name := cmp.Or(f.sampler, s.Study.Sampler, sampler.Names()[0])
 	if !c.Flags().Changed("seed") {
 		f.seed = s.Study.Seed
 	}
-	b.Seed = f.seed
-	if b.Sampler, err = sampler.New(name, search.Mix(f.seed, -1), b.Space); err != nil {
+	f.study = cmp.Or(f.study, s.Study.Name, modelName(model))
+	b, err := newBegun(measured, s, cmp.Or(f.sampler, s.Study.Sampler), f.seed)
+	if err != nil {
 		return nil, diag.At(err, diag.SpaceSize, f.space)
-	} else if b.Sampler == nil {
-		return nil, oneOf("--sampler", name, sampler.Names()...)
 	}
-	f.study = cmp.Or(f.study, s.Study.Name, strings.TrimSuffix(filepath.Base(model), filepath.Ext(model)))
 	return b, b.join(ctx, f, fresh)
+}
+
+// modelName is that of the model's file, for a study.
+func modelName(model string) string {
+	return strings.TrimSuffix(filepath.Base(model), filepath.Ext(model))
+}
+
+// measured reads model and samples.
+func (a *App) measured(ctx context.Context, f *searchFlags, model string) (*choose.Study, error) {
+	p := progress{app: a}
+	defer p.finish()
+	f.source.Calibrate = f.data
+	if f.eval != "" {
+		f.source.Labels = f.labels
+	}
+	t, err := a.study(ctx, &studyFlags{sourceFlags: f.sourceFlags, data: f.samples, metric: f.metric}, model, &p)
+	if err != nil || f.labels == "" {
+		return t, err
+	}
+	f.engine = &trainEngine{app: a}
+	task := training.Task{Data: f.data, Labels: f.labels, AtEnd: true, Classes: true, Engine: f.engine.get}
+	if free := memory.Free("/"); free != memory.Unknown {
+		task.Memory = free
+	}
+	if task.Source, err = f.of(a, model); err != nil {
+		return nil, err
+	}
+	var one sync.Mutex
+	t.Train = func(ctx context.Context, p *plan.Plan) (*driver.Quantized, error) {
+		one.Lock() // of the engine
+		defer one.Unlock()
+		task := task
+		task.Adjust = func(*plan.Plan) (*plan.Plan, error) { return p, nil }
+		return training.Quantized(ctx, &task)
+	}
+	return t, nil
+}
+
+// end ends what trials were trained on.
+func (f *searchFlags) end() {
+	if f.engine != nil {
+		f.engine.end()
+	}
+}
+
+// newBegun is a study that is in no storage yet; an empty sampler is the usual one.
+func newBegun(model *choose.Study, s *space.Space, name string, seed uint64) (b *begun, err error) {
+	b = &begun{model: model, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true, Seed: seed}}
+	name = cmp.Or(name, sampler.Names()[0])
+	if b.Sampler, err = sampler.New(name, search.Mix(seed, -1), b.Space); err == nil && b.Sampler == nil {
+		err = oneOf("--sampler", name, sampler.Names()...)
+	}
+	return b, err
 }
 
 // join finds the study in its storage, or makes it.
@@ -159,13 +216,17 @@ func (b *begun) join(ctx context.Context, f *searchFlags, fresh bool) error {
 	err = storage.SetStudy(ctx, id, search.Attr{System: true, Key: search.NamesKey, Value: search.Encode(b.space.Names())},
 		search.Attr{Key: search.SpaceKey, Value: search.Encode(b.Space)},
 		search.Attr{Key: search.SamplerKey, Value: search.Encode(b.Sampler.Name())},
-		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)})
+		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)},
+		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())})
 	if err != nil {
 		return err
 	}
 	b.Info, err = search.Find(ctx, storage, f.storage, f.study)
 	return err
 }
+
+// epochsKey is the attribute of a study that says for how many epochs each trial is trained; none is 0.
+const epochsKey = "lathe:epochs"
 
 // fits refuses a study that was made for something else: its trials would not compare.
 func (b *begun) fits(f *searchFlags) error {
@@ -180,6 +241,10 @@ func (b *begun) fits(f *searchFlags) error {
 	}
 	if what := had.Differs(b.Space); what != "" {
 		return other(what)
+	}
+	epochs := 0
+	if raw, ok := b.Info.User[epochsKey]; ok && json.Unmarshal(raw, &epochs) != nil || epochs != b.space.Epochs() {
+		return other(fmt.Sprintf("its trials are trained for %s", diag.Amount(epochs, "epoch")))
 	}
 	if raw := b.Info.System[search.NamesKey]; json.Unmarshal(raw, &names) != nil {
 		return other("its objectives have no names")
@@ -218,9 +283,13 @@ func (a *App) searchCreate() *cobra.Command {
 	var f searchFlags
 	c := a.verb("create MODEL --space S.toml --data X.npz", "make a study, for workers and lathe search ask",
 		func(c *cobra.Command, args []string) error {
+			if err := required(c, "space", "data"); err != nil {
+				return err
+			}
 			if err := f.check(c); err != nil {
 				return err
 			}
+			defer f.end()
 			b, err := a.begin(c.Context(), &f, c, args[0], true)
 			if err != nil {
 				return err
@@ -231,6 +300,7 @@ func (a *App) searchCreate() *cobra.Command {
 				"log10_size": b.Space.Size()})
 		}, "MODEL")
 	f.add(c)
+	c.Flags().StringVar(&f.space, "space", "", spaceUsage)
 	c.Example = "  lathe search create model.onnx --space s.toml --data x.npz --storage run.log"
 	return c
 }
@@ -239,17 +309,27 @@ func (a *App) searchRun() *cobra.Command {
 	var f searchFlags
 	c := a.verb("run MODEL --space S.toml --data X.npz", "search: propose, quantize, predict the hardware, measure",
 		func(c *cobra.Command, args []string) error {
+			if err := required(c, "space", "data"); err != nil {
+				return err
+			}
 			if err := f.check(c); err != nil {
 				return err
 			}
+			defer f.end()
 			if c.Flags().Changed("trials") && f.trials < 1 {
 				return usagef("--trials %d: at least 1", f.trials)
+			}
+			if err := f.checkJobs(); err != nil {
+				return err
 			}
 			return a.runSearch(c, &f, args[0])
 		}, "MODEL")
 	f.add(c)
+	c.Flags().StringVar(&f.space, "space", "", spaceUsage)
 	c.Flags().IntVar(&f.trials, "trials", 0, "end when so many trials are finished; default: those of the space, or 100")
-	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials")
+	f.addJobs(c)
+	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials, or for their graphs "+
+		"where they are trained")
 	c.Long = "Runs trials of a study until so many are finished. Each one is a configuration of the space: formats for\n" +
 		"the layers, quantized with the samples of --data, its hardware predicted, its outputs computed by the integers\n" +
 		"that the hardware computes. A trial whose hardware breaks a limit ends before it is measured. The same command\n" +
@@ -265,7 +345,7 @@ func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
 	}
 	a.printSpace(b)
 	texts := map[int]string{}
-	if err := a.runTrials(c.Context(), b, cmp.Or(f.trials, b.space.Study.Trials, 100), texts); err != nil {
+	if err := a.runTrials(c.Context(), b, cmp.Or(f.trials, b.space.Study.Trials, 100), f.jobs, texts); err != nil {
 		return err
 	}
 	a.printFacts(b.model)
@@ -275,10 +355,14 @@ func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
 		return err
 	}
 	if f.plans != "" {
-		if err := b.writePlans(c.Context(), f.plans, best, texts); err != nil {
+		if err := b.writeBest(c.Context(), f.plans, best, texts); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Out, "wrote %s to %s\n", diag.Amount(len(best), "plan"), f.plans)
+		what := "plan"
+		if b.space.Trains() {
+			what = "graph"
+		}
+		fmt.Fprintf(a.Out, "wrote %s to %s\n", diag.Amount(len(best), what), f.plans)
 	}
 	return a.printTrials(c.Context(), b.Study, best)
 }

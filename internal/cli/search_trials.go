@@ -9,17 +9,22 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"lathe/internal/choose/space"
+	"lathe/internal/diag"
+	"lathe/internal/workers"
+	"lathe/ir/text"
 	"lathe/search"
 )
 
-// runTrials asks, tries and tells until so many trials are finished.
-func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int]string) error {
+// runTrials asks, tries and tells until so many trials are finished, jobs of them at a time.
+func (a *App) runTrials(ctx context.Context, b *begun, trials, jobs int, texts map[int]string) error {
 	p := progress{app: a}
 	defer p.finish()
 	b.Attrs = []search.Attr{{Key: processKey, Value: search.Encode(process())}}
@@ -30,38 +35,86 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials int, texts map[int
 	if err != nil {
 		return err
 	}
-	if n := h.Count(search.Complete, search.Pruned, search.Fail); n > 0 {
+	if n := finished(h); n > 0 {
 		fmt.Fprintf(a.Out, "study %s goes on: %s\n", b.Info.Name, h)
 	}
-	for {
-		if h, err = b.History(ctx); err != nil {
-			return err
-		}
-		done := h.Count(search.Complete, search.Pruned, search.Fail)
-		p.Report("trials", done, trials)
-		if done >= trials {
-			return nil
-		}
-		if f, ok := b.Sampler.(search.Finite); ok && f.Exhausted(h) {
-			p.finish()
-			fmt.Fprintf(a.Out, "every configuration of the space has been tried\n")
-			return nil
-		}
-		t, err := b.Ask(ctx)
-		if err != nil {
-			return err
-		}
-		o, err := b.outcome(ctx, t)
-		if err != nil { // the trial does not stay behind as one that runs
-			end := context.WithoutCancel(ctx)
-			_ = b.Tell(end, t.Number, search.Fail, nil, search.Attr{Key: space.FailureKey, Value: search.Encode("interrupted")})
-			return err
-		}
-		if err := b.Tell(ctx, t.Number, o.State, o.Values, o.Attrs...); err != nil {
-			return err
-		}
-		texts[t.Number] = o.Text
+	q := &queue{begun: b, trials: trials, texts: texts, watch: func(done int) { p.Report("trials", done, trials) }}
+	err = workers.Try(ctx, jobs, jobs, func(int) error { return q.run(ctx) })
+	if q.exhausted && err == nil {
+		p.finish()
+		fmt.Fprintf(a.Out, "every configuration of the space has been tried\n")
 	}
+	return err
+}
+
+func finished(h *search.History) int { return h.Count(search.Complete, search.Pruned, search.Fail) }
+
+// queue hands out the trials of a run to its jobs.
+type queue struct {
+	*begun
+	trials int
+	watch  func(done int)
+
+	lock      sync.Mutex // of the study, and of what follows
+	texts     map[int]string
+	open      int
+	exhausted bool
+	failed    bool // another job has, and this one ends, too
+}
+
+// run does trials until there are enough.
+func (q *queue) run(ctx context.Context) error {
+	for {
+		t, err := q.next(ctx)
+		if t == nil || err != nil {
+			return err
+		}
+		o, err := q.outcome(ctx, t)
+		if err := q.finish(ctx, t, o, err); err != nil {
+			return err
+		}
+	}
+}
+
+// next is the trial to do next; nil where enough are finished or on their way.
+func (q *queue) next(ctx context.Context) (*search.Trial, error) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	h, err := q.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := finished(h)
+	q.watch(done)
+	if q.failed || done+q.open >= q.trials {
+		return nil, nil
+	}
+	if f, ok := q.Sampler.(search.Finite); ok && f.Exhausted(h) {
+		q.exhausted = true
+		return nil, nil
+	}
+	t, err := q.Ask(ctx)
+	if err == nil {
+		q.open++
+	}
+	return t, err
+}
+
+// finish tells what became of a trial. One that was interrupted does not stay behind as one that runs.
+func (q *queue) finish(ctx context.Context, t *search.Trial, o *space.Outcome, failure error) error {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	q.open--
+	if failure != nil {
+		q.failed = true
+		_ = q.Tell(context.WithoutCancel(ctx), t.Number, search.Fail, nil,
+			search.Attr{Key: space.FailureKey, Value: search.Encode("interrupted")})
+		return failure
+	}
+	if o.Text != "" {
+		q.texts[t.Number] = o.Text
+	}
+	return q.Tell(ctx, t.Number, o.State, o.Values, o.Attrs...)
 }
 
 // processKey is the attribute of a trial that names the process which works on it.
@@ -103,8 +156,12 @@ func (b *begun) reap(ctx context.Context) error {
 }
 
 // outcome is that of a trial before it with the same parameters, or else it is tried.
-func (b *begun) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {
-	if n, ok := b.Same(t); ok {
+func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {
+	b := q.begun
+	q.lock.Lock()
+	n, ok := b.Same(t)
+	q.lock.Unlock()
+	if ok {
 		trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
 		if err != nil {
 			return nil, err
@@ -124,20 +181,67 @@ func (b *begun) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 	return b.space.Try(ctx, b.model, t.Params)
 }
 
-// writePlans writes the plans of trials; those of an earlier run are made again.
-func (b *begun) writePlans(ctx context.Context, dir string, numbers []int, texts map[int]string) error {
-	plans := map[string]string{}
-	for _, n := range numbers {
-		if texts[n] == "" {
-			trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
-			if err != nil {
-				return err
-			}
-			if texts[n], err = b.space.Text(ctx, b.model, trials[0].Params); err != nil {
+// writeBest writes trials into a folder: their plans, or where they are trained their graphs.
+func (b *begun) writeBest(ctx context.Context, dir string, numbers []int, texts map[int]string) error {
+	if b.space.Trains() {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
+		}
+		for _, n := range numbers {
+			if _, err := b.write(ctx, n, texts, filepath.Join(dir, fmt.Sprintf("trial-%d", n))); err != nil {
 				return err
 			}
 		}
-		plans[fmt.Sprintf("trial-%d.toml", n)] = texts[n]
+		return nil
+	}
+	plans := map[string]string{}
+	for _, n := range numbers {
+		text, err := b.planOf(ctx, n, texts)
+		if err != nil {
+			return err
+		}
+		plans[fmt.Sprintf("trial-%d.toml", n)] = text
 	}
 	return writePlans(dir, plans)
+}
+
+// write writes the plan of a trial, or where it is trained its graph, and returns the name of the file.
+func (b *begun) write(ctx context.Context, n int, texts map[int]string, path string) (string, error) {
+	if !b.space.Trains() {
+		plan, err := b.planOf(ctx, n, texts)
+		if err != nil {
+			return "", err
+		}
+		return path + ".toml", writeFile(path+".toml", []byte(plan))
+	}
+	params, err := b.params(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	o, err := b.space.Try(ctx, b.model, params) // which has the same bits again
+	if err != nil {
+		return "", err
+	}
+	return path + ".lathe", text.Save(path+".lathe", o.Graph)
+}
+
+// params are those of a trial.
+func (b *begun) params(ctx context.Context, n int) ([]search.Param, error) {
+	trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
+	if err != nil {
+		return nil, err
+	}
+	return trials[0].Params, nil
+}
+
+// planOf is the plan of a trial: from texts, or made again.
+func (b *begun) planOf(ctx context.Context, n int, texts map[int]string) (string, error) {
+	if text := texts[n]; text != "" {
+		return text, nil
+	}
+	params, err := b.params(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	return b.space.Text(ctx, b.model, params)
 }

@@ -169,6 +169,15 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	return out, nil
 }
 
+// Quantized trains, and returns the model with what quantization found, as if it had found those weights.
+func Quantized(ctx context.Context, t *Task) (*driver.Quantized, error) {
+	r, err := Run(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return &driver.Quantized{Plan: r.Plan, Graph: r.Graph, Report: r.Report}, nil
+}
+
 // judged measures graphs after epochs, and where bits have a price keeps the points of the front.
 func (t *Task) judged(p *prepared, points *front) func(context.Context, *ir.Graph, int) (float64, error) {
 	return func(ctx context.Context, g *ir.Graph, epoch int) (float64, error) {

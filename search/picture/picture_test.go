@@ -80,3 +80,36 @@ func TestImportance(t *testing.T) {
 		t.Error("a study without trials")
 	}
 }
+
+// TestCompare: means and bands are those of studies computed by hand; a curve begins where all its studies have a
+// value, and ends with the shortest.
+func TestCompare(t *testing.T) {
+	run := func(values ...float64) *search.History {
+		h := search.NewHistory("s", []search.Direction{search.Minimize})
+		for n, v := range values {
+			t := &search.Trial{ID: int64(n), Number: n, State: search.Complete, Values: []float64{v}}
+			if v < 0 {
+				t.State, t.Values = search.Pruned, nil
+			}
+			h.Put(t)
+		}
+		return h
+	}
+	p := Compare("bits", "bits", []Curve{{"a", []*search.History{run(-1, 5, 7, 2), run(9, 3, 4, 1, 0.5)}},
+		{"b", []*search.History{run(6)}}, {"none", nil}})
+	want := "trials,a,a worst,a best,b,b worst,b best,none,none worst,none best\n1,,,,6,6,6,,,\n2,4,5,3,,,,,,\n" +
+		"3,4,5,3,,,,,,\n4,1.5,2,1,,,,,,\n"
+	if got := rows(p.Table); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if n := strings.Count(string(p.SVG), "fill-opacity"); n != 1 { // one trial is no band
+		t.Errorf("%d bands", n)
+	}
+}
+
+func rows(table [][]string) (text string) {
+	for _, r := range table {
+		text += strings.Join(r, ",") + "\n"
+	}
+	return text
+}

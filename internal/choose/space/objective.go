@@ -61,6 +61,9 @@ var figures = []figure{
 	{name: "bits", hardware: true, of: func(_ *choose.Study, p *choose.Point) (float64, bool) {
 		return float64(p.ModelBits), p.Refused == ""
 	}},
+	{name: "weight_bits", hardware: true, of: func(_ *choose.Study, p *choose.Point) (float64, bool) {
+		return p.WeightBits, p.Refused == ""
+	}},
 	{name: "share", hardware: true, of: func(t *choose.Study, p *choose.Point) (float64, bool) {
 		return t.Share(p), p.Cost != nil
 	}},

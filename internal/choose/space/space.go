@@ -26,7 +26,15 @@ type Space struct {
 	limits  []*limit
 	choices []*choice
 	slots   []slot
+	pruned  bool
+	epochs  int // of training
 }
+
+// Trains says that weights of a trial are others than those of the model: pruned, or trained.
+func (s *Space) Trains() bool { return s.pruned || s.epochs > 0 }
+
+// Epochs are those for which each trial is trained.
+func (s *Space) Epochs() int { return s.epochs }
 
 // slot is a place of a layer that gets the format of a choice.
 type slot struct {
@@ -62,7 +70,8 @@ func Read(file string, data []byte, t *choose.Study) (*Space, error) {
 	for i := range f.Quantize {
 		r.quantize(i, &f.Quantize[i])
 	}
-	if len(f.Quantize) == 0 {
+	r.trained(f)
+	if len(f.Quantize) == 0 && f.Prune == nil {
 		r.fail("quantize", fmt.Errorf("nothing can be chosen: add a table [[quantize]] with a list format"))
 	}
 	if err := r.errs.Err(); err != nil {
@@ -71,6 +80,12 @@ func Read(file string, data []byte, t *choose.Study) (*Space, error) {
 	s := r.space
 	for _, c := range s.choices {
 		s.Parameters = append(s.Parameters, c.parameters()...)
+	}
+	if f.Prune != nil {
+		s.Parameters = append(s.Parameters, r.pruning(f.Prune)...)
+		if err := r.errs.Err(); err != nil {
+			return nil, err
+		}
 	}
 	if s.Parameters.Size() == 0 {
 		return nil, diag.New(diag.SpaceSize, file, "the space has one configuration: there is nothing to search").
@@ -260,7 +275,15 @@ func (s *Space) Plan(t *choose.Study, params []search.Param) (*plan.Plan, error)
 			list = append(list, plan.Assignment{Node: l.Node, DataIn: f["data_in"], Bias: f["bias"]})
 		}
 	}
-	return t.Plan.Assigned("search", list)
+	p, err := t.Plan.Assigned("search", list)
+	if err != nil || !s.Trains() {
+		return p, err
+	}
+	p.Train.Epochs = s.epochs
+	if s.pruned {
+		s.prune(p, params)
+	}
+	return p, nil
 }
 
 // Directions are those of the objectives.

@@ -4,6 +4,7 @@ package space
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"lathe/internal/choose"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/lower/plan"
 	"lathe/search"
 )
 
@@ -195,10 +197,118 @@ func TestRefused(t *testing.T) {
 		{`"mxint8"`, `"fixed(3..8)"`, `format "fixed(3..8)" stands twice`, diag.SpaceText},
 		{`objectives`, `objective`, `s.toml:2: L1101: unknown key "objective"`, diag.SpaceText},
 		{`[study]`, `[study`, "s.toml:", diag.SpaceText},
+		{`[study]`, "[prune]\nsparsity = \"0.5\"\n[study]", "s.toml:1: L1101: trials that are pruned or trained need labels",
+			diag.SpaceText},
 	} {
 		_, err := Read("s.toml", []byte(strings.Replace(text, r.old, r.new, 1)), c)
 		if diag.CodeOf(err) != r.code || !strings.Contains(err.Error(), r.want) {
 			t.Errorf("%s: %v", r.new, err)
+		}
+	}
+}
+
+// TestPresets: each search of each preset has a space that is read for a model, of more than one configuration, and its
+// first trial is no failure.
+func TestPresets(t *testing.T) {
+	c := study(t)
+	path := filepath.Join("..", "..", "..", "examples", "jets-mlp")
+	source := driver.Source{Model: filepath.Join(path, "model.onnx"), Calibrate: filepath.Join(path, "calib.npz")}
+	g, err := source.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pruned := 0
+	c.Train = func(ctx context.Context, p *plan.Plan) (*driver.Quantized, error) { // training has tests of its own
+		if r := p.Prune; r.Given && r.Sparsity == 0.5 && r.Method == "l1" && (p.Train.Epochs == 0 || p.Train.Epochs == 3) {
+			pruned++
+		}
+		return source.QuantizeUnder(ctx, g, p)
+	}
+	for _, p := range Presets() {
+		curves := p.Curves(c)
+		if len(curves) < 3 {
+			t.Errorf("%s: %d curves", p.Name, len(curves))
+		}
+		for _, curve := range curves {
+			s, err := Read(curve.Name, []byte(curve.Text), c)
+			if err != nil {
+				t.Errorf("%s, %s: %v", p.Name, curve.Label, err)
+				continue
+			}
+			if len(s.Objectives) != 1 {
+				t.Errorf("%s, %s: %d objectives", p.Name, curve.Label, len(s.Objectives))
+			}
+			tryEach(t, c, s, p.Name+", "+curve.Label)
+			if s.Trains() {
+				var params []search.Param
+				for _, q := range s.Parameters {
+					params = append(params, search.Param{Name: q.Name, Dist: q.Dist, Value: q.Dist.Low})
+				}
+				if o, err := s.Try(t.Context(), c, params); err != nil || o.State != search.Complete || o.Graph == nil {
+					t.Errorf("%s, %s: %v, %+v", p.Name, curve.Label, err, o)
+				}
+			}
+		}
+	}
+	if pruned != 2 {
+		t.Errorf("%d of 2 searches prune and train as they say", pruned)
+	}
+}
+
+// tryEach tries each choice of the first layer that has some, at its least.
+func tryEach(t *testing.T, c *choose.Study, s *Space, name string) {
+	t.Helper()
+	i := slices.IndexFunc(s.Parameters, func(p search.Parameter) bool { return p.Dist.Kind == search.Categorical })
+	if i < 0 {
+		return
+	}
+	q := s.Parameters[i]
+	for k := range q.Dist.Choices {
+		var params []search.Param
+		_ = s.Parameters.Walk(func(o *search.Parameter) (float64, error) {
+			v := o.Dist.Low
+			if o.Name == q.Name {
+				v = float64(k)
+			}
+			params = append(params, search.Param{Name: o.Name, Dist: o.Dist, Value: v})
+			return v, nil
+		})
+		if o, err := s.Try(t.Context(), c, params); err != nil || o.State == search.Fail {
+			t.Errorf("%s, %s = %s: %v, %+v", name, q.Name, q.Dist.Choices[k], err, o)
+		}
+	}
+}
+
+// TestPruning: shares of zeros and ways to prune as parameters, and what is wrong with them.
+func TestPruning(t *testing.T) {
+	c := study(t)
+	c.Train = func(context.Context, *plan.Plan) (*driver.Quantized, error) { return nil, context.Canceled }
+	const head = "[study]\nobjectives = [\"sqnr max\"]\n"
+	for _, r := range []struct{ text, want string }{
+		{"[prune]\nsparsity = \"0.5\"\nmethod = [\"l1\", \"random\"]\n", "prune.sparsity 0.5..0.5, prune.method 0..1"},
+		{"[prune]\nsparsity = \"0..0.75:0.25\"\n", "prune.sparsity 0..0.75"},
+		{"[prune]\nsparsity = \"0.25 .. 0.5\"\n", "prune.sparsity 0.25..0.5"},
+		{"[prune]\nsparsity = \"0.5..0.25\"\n", `s.toml:4: L1101: sparsity = "0.5..0.25": write a share`},
+		{"[prune]\nsparsity = \"0..1\"\n", "s.toml:4: L1101: sparsity"},
+		{"[prune]\n", "L1101: sparsity"},
+		{"[prune]\nsparsity = \"0..0.5\"\nmethod = [\"l3\"]\n", `s.toml:5: L1101: unknown method "l3"`},
+		{"[prune]\nsparsity = \"0..0.5\"\nmethod = [\"l1\", \"l1\"]\n", `method "l1" stands twice`},
+		{"[train]\n", "s.toml:3: L1101: [train] has no epochs"},
+		{"[train]\nepochs = -1\n", "s.toml:4: L1101: epochs = -1"},
+	} {
+		s, err := Read("s.toml", []byte(head+r.text), c)
+		var got string
+		if err == nil {
+			var list []string
+			for _, p := range s.Parameters {
+				list = append(list, fmt.Sprintf("%s %g..%g", p.Name, p.Dist.Low, p.Dist.High))
+			}
+			got = strings.Join(list, ", ")
+		} else {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, r.want) && (err == nil || !strings.Contains(got, r.want)) {
+			t.Errorf("%s: %s", r.text, got)
 		}
 	}
 }

@@ -34,10 +34,23 @@ type quantizeTable struct {
 	Tie    string   `toml:"tie"`
 }
 
+// pruneTable is the table [prune].
+type pruneTable struct {
+	Sparsity string   `toml:"sparsity"`
+	Method   []string `toml:"method"`
+}
+
+// trainTable is the table [train]: how long each trial is trained. All else is as the plan has it.
+type trainTable struct {
+	Epochs *int `toml:"epochs"`
+}
+
 // file is the text of a space.
 type file struct {
 	Study      StudyTable        `toml:"study"`
 	Quantize   []quantizeTable   `toml:"quantize"`
+	Prune      *pruneTable       `toml:"prune"`
+	Train      *trainTable       `toml:"train"`
 	Constraint map[string]string `toml:"constraint"`
 }
 

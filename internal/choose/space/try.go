@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"lathe/internal/choose"
+	"lathe/ir"
 	"lathe/search"
 )
 
@@ -20,6 +21,8 @@ type Outcome struct {
 	Text string
 	// Refused is why there is no more to say of it.
 	Refused string
+	// Graph is the quantized graph, nil where the plan was refused.
+	Graph *ir.Graph
 }
 
 // FailureKey is the attribute of a trial that says why it failed.
@@ -32,11 +35,15 @@ func (s *Space) Try(ctx context.Context, t *choose.Study, params []search.Param)
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.Try(ctx, p, func(p *choose.Point) bool { return !broken(s.violations(t, p, true)) })
+	try := t.Try
+	if s.Trains() {
+		try = t.TryTrained
+	}
+	r, err := try(ctx, p, func(p *choose.Point) bool { return !broken(s.violations(t, p, true)) })
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{State: search.Pruned, Text: r.Text, Refused: r.Refused}
+	o := &Outcome{State: search.Pruned, Text: r.Text, Refused: r.Refused, Graph: r.Graph}
 	if r.Refused != "" {
 		o.State = search.Fail
 		o.Attrs = []search.Attr{{Key: FailureKey, Value: search.Encode(r.Refused)}}

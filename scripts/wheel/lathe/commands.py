@@ -95,7 +95,8 @@ def search(model, space, data, labels=None, eval=None, metric=None, output=None,
     space is a search space as docs/search.md has it, as a dict, a text or a file: {"study": {"objectives": ["accuracy
     max", "lut min"]}, "quantize": [{"format": ["fixed(3..8)"]}]}. data are samples that calibrate; trials are measured
     on them, or on those of eval, a pair of samples and labels. flags are those of lathe search run: trials=200,
-    sampler="nsga2", seed=1, part="xc7a35t". plan of each of the best is a file for lathe.compile(model, plan=...).
+    sampler="nsga2", seed=1, part="xc7a35t". plan of each of the best is a file for lathe.compile(model, plan=...);
+    where the space prunes or trains, graph is one for every call in place of the model.
     storage="run.log" or "sqlite:///run.db" keeps the study, which a later call, or Optuna, goes on with.
     """
     others, other_labels = (None, None) if eval is None else _pair("eval", eval)
@@ -105,7 +106,10 @@ def search(model, space, data, labels=None, eval=None, metric=None, output=None,
         "space": space, "data": data, "labels": labels, "eval": others, "eval_labels": other_labels, "metric": metric,
         "output": plans, "storage": storage or os.path.join(work.name, "search.log"), **flags})
     for trial in facts.best:
-        trial["plan"] = os.path.join(plans, f"trial-{trial['trial']}.toml")
+        for key, end in ("plan", ".toml"), ("graph", ".lathe"):
+            path = os.path.join(plans, f"trial-{trial['trial']}{end}")
+            if os.path.exists(path):
+                trial[key] = path
     if output is None or storage is None:
         facts.keep(work)
     return facts

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package space
+
+import (
+	"fmt"
+	"strings"
+
+	"lathe/internal/choose"
+)
+
+// Curve is one search of a preset: what it may choose, and what proposes.
+type Curve struct {
+	// Label is a word for the curve, Name one for files and studies.
+	Label, Name string
+	// Sampler is empty where it is the usual one.
+	Sampler string
+	// Text is the space, as a user would write it.
+	Text string
+}
+
+// Preset is a comparison of searches that the field's courses and papers make.
+type Preset struct {
+	Name, Short string
+	// Title is what the curves show of a model.
+	Title  string
+	curves func(t *choose.Study) []Curve
+}
+
+// Presets are all of them.
+func Presets() []Preset {
+	return []Preset{
+		{"samplers", "grid, random and TPE, on the widths of weights: fewest bits at nearly the accuracy of float",
+			"Fewest bits of the constants", samplers},
+		{"mixed", "fixed point of 8, 16 and 32 bits with 2, 4 and 8 bits of fraction, layer by layer", "Mixed precision",
+			mixed},
+		{"compress", "few bits and many zeros: not at all, by themselves, and trained for three epochs each",
+			"Pruned to half or less, with 2 to 4 bits", compressed},
+		{"formats", "one search a family of formats, and one that may mix all, within 4.5 bits a weight",
+			"Families of formats within 4.5 bits a weight", families},
+	}
+}
+
+// Curves are the searches of the preset for a model.
+func (p *Preset) Curves(t *choose.Study) []Curve { return p.curves(t) }
+
+// kept is the figure by which results are judged, and what of it may be lost.
+func kept(t *choose.Study) (figure, least string) {
+	switch {
+	case t.On.Score != nil:
+		const share = 0.02 // of the score
+		if t.On.Least {
+			return "score min", fmt.Sprintf("<= %.6g", *t.On.Score*(1+share))
+		}
+		return "score max", fmt.Sprintf(">= %.6g", *t.On.Score*(1-share))
+	case t.Accuracy != nil:
+		const points = 0.01
+		return "accuracy max", fmt.Sprintf(">= %.6g", *t.Accuracy-points)
+	}
+	return "sqnr max", ">= 20"
+}
+
+func samplers(t *choose.Study) (out []Curve) {
+	weighted := 0
+	for _, l := range t.Layers {
+		if l.Weights > 0 {
+			weighted++
+		}
+	}
+	widths := "2..8"
+	for points, w := 7.0, 1; w < weighted; w++ {
+		if points *= 7; points > 1e6 { // a grid has no more
+			widths = "4..8:4"
+		}
+	}
+	figure, least := kept(t)
+	name, _, _ := strings.Cut(figure, " ")
+	text := fmt.Sprintf("[study]\nobjectives = [\"bits min\"]\n\n[[quantize]]\nslot = [\"weight\"]\n"+
+		"format = [\"fixed(%s)\"]\n\n[constraint]\n%s = %q\n", widths, name, least)
+	for _, s := range []string{"grid", "random", "tpe"} {
+		out = append(out, Curve{Label: s, Name: s, Sampler: s, Text: text})
+	}
+	return out
+}
+
+func mixed(t *choose.Study) []Curve {
+	figure, _ := kept(t)
+	space := func(widths ...int) string {
+		var formats []string
+		for _, w := range widths {
+			for _, f := range []int{2, 4, 8} {
+				formats = append(formats, fmt.Sprintf("\"fixed(%d,%d)\"", w, f))
+			}
+		}
+		return fmt.Sprintf("[study]\nobjectives = [%q]\n\n[[quantize]]\nformat = [%s]\n", figure, strings.Join(formats, ", "))
+	}
+	return []Curve{{Label: "8 bits", Name: "8", Text: space(8)}, {Label: "16 bits", Name: "16", Text: space(16)},
+		{Label: "8, 16 or 32 bits", Name: "mixed", Text: space(8, 16, 32)}}
+}
+
+func compressed(t *choose.Study) []Curve {
+	figure, _ := kept(t)
+	space := func(format, more string) string {
+		return fmt.Sprintf("[study]\nobjectives = [%q]\n\n[[quantize]]\nslot = [\"weight\"]\nformat = [%q]\n%s", figure,
+			format, more)
+	}
+	const half = "\n[prune]\nsparsity = \"0.5..0.9:0.1\"\n"
+	return []Curve{{Label: "6 to 8 bits, nothing pruned", Name: "none", Text: space("fixed(6..8)", "")},
+		{Label: "compressed", Name: "compressed", Text: space("fixed(2..4)", half)},
+		{Label: "compressed and trained", Name: "trained", Text: space("fixed(2..4)", half+"\n[train]\nepochs = 3\n")}}
+}
+
+// formatFamilies are what weights may have in the preset formats, those of about the same cost.
+var formatFamilies = []struct {
+	label, name string
+	formats     []string
+}{
+	{"fixed point", "fixed", []string{"fixed(2..6)"}},
+	{"integers with real scales", "int", []string{"int(2..6)*[0]"}},
+	{"floats", "float", []string{"float(2,1,bias=2..6)", "float(3,0,bias=4..8)", "float(2,2,bias=2..6)",
+		"float(3,1,bias=4..8)"}},
+	{"powers of two", "log", []string{"log(3..6,bias=3..9)"}},
+	{"binary to residual", "signs", []string{"binary*[0]", "ternary*[0]", "residual(2..4)*[0]"}},
+	{"MX integers", "mxint", []string{"mxint(3..6,16)", "mxint(3..6,32)"}},
+	{"MX floats", "mxfp", []string{"mxfp(e2m1,16)", "mxfp(e2m1,32)", "mxfp(e3m2,32)", "mxfp(e2m3,32)"}},
+}
+
+func families(t *choose.Study) (out []Curve) {
+	figure, _ := kept(t)
+	space := func(formats []string) string {
+		return fmt.Sprintf("[study]\nobjectives = [%q]\n\n[[quantize]]\nslot = [\"weight\"]\nformat = [\"%s\"]\n\n"+
+			"[constraint]\nweight_bits = \"<= 4.5\"\n", figure, strings.Join(formats, `", "`))
+	}
+	var all []string
+	for _, f := range formatFamilies {
+		out = append(out, Curve{Label: f.label, Name: f.name, Text: space(f.formats)})
+		all = append(all, f.formats...)
+	}
+	return append(out, Curve{Label: "all at once", Name: "all", Text: space(all)})
+}
