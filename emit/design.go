@@ -58,6 +58,11 @@ const (
 	Drops     = "drop"
 )
 
+// ChecksWeights says that the design reads weights once after reset, and tells of wrong ones.
+func (d *Design) ChecksWeights() bool {
+	return slices.ContainsFunc(d.Units, func(u Unit) bool { return u.Checked })
+}
+
 // CountBits are those of an output that counts frames.
 const CountBits = 16
 
@@ -155,6 +160,8 @@ type Unit struct {
 	// Sums are facts about those of an unrolled layer; nil for other units.
 	Sums   *rtl.Sums `json:"sums,omitempty"`
 	Images []Image   `json:"images,omitempty"`
+	// Checked says that the image of the weights is read once after reset, and compared with what it should be.
+	Checked bool `json:"weights_checked,omitempty"`
 	// Weights are those that lie in a memory outside; nil: the unit has none there.
 	Weights *Region `json:"weights,omitempty"`
 	// Cache are keys or values that lie in a memory outside; nil: the unit has none there.
@@ -202,7 +209,7 @@ func (d *Design) Traffic() int {
 }
 
 // The names of the port to a memory outside: the prefix of its signals, where in the memory the file and the cache
-// begin, and what says that a read or a write has failed.
+// begin, and what says that a read or a write has failed, or that weights in the chip are wrong.
 const (
 	AXI       = "m_axi"
 	AXIBase   = "weights_base"

@@ -90,8 +90,9 @@ type Memory struct {
 	// Lines is the line buffer, the memory of rows of a window: "block", "distributed" or "ultra"; "" leaves it to
 	// synthesis.
 	Lines string
-	// Weights are where the words of weights lie that a folded unit reads: "" in the chip as an image, "stream" in a
-	// memory outside, from where they come each time, "hold" there and, after reset, in the chip.
+	// Weights are where the words of weights lie that a folded unit reads: "" in the chip as an image, "check" in a ROM
+	// that is checked after reset, "stream" in a memory outside, from where they come each time, "hold" there and, after
+	// reset, in the chip.
 	Weights string
 	// Ram is the RAM of weights that are loaded from there: "block" or "ultra"; "" is as Mem says.
 	Ram string
@@ -100,6 +101,9 @@ type Memory struct {
 	// Port is the bits of a beat of that memory, Burst the beats of a burst.
 	Port, Burst int
 }
+
+// Outside says that the weights lie in a memory outside of the chip.
+func (m *Memory) Outside() bool { return m.Weights != "" && m.Weights != "check" }
 
 // Products says which of the forms that its column Products lists the unit of a node has.
 type Products struct {

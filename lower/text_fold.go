@@ -91,6 +91,9 @@ func (t *planText) memory(m *plan.Memory) {
 	t.key(m.Ram != plan.RamWords[0], "ram", m.Ram, strings.Join(plan.RamWords, ", "))
 	t.key(m.Cache != "" && m.Cache != plan.CacheWords[0], "cache", cmp.Or(m.Cache, plan.CacheWords[0]),
 		strings.Join(plan.CacheWords, ", ")+": keys and values of a decoder")
+	if m.Check {
+		t.key(true, "check", plan.CheckWords[1], "weights in ROMs are read once after reset, before they are used")
+	}
 	t.key(m.AXIBits != plan.DefaultAXI, "axi_bits", m.AXIBits, "bits of the memory port")
 	t.key(m.Burst != plan.DefaultBurst, "burst", m.Burst, "beats of a burst")
 }

@@ -11,10 +11,12 @@ import (
 	"lathe/ir/target"
 )
 
-// Outside are the weights of a unit that lie in a memory outside of the design. The unit's module then has ports for
-// them, and a second module stands beside it: it fetches words through the port that the design shares.
+// Outside are the weights of a unit that lie outside of it: in a memory outside of the design, or in a ROM that is
+// checked. The unit's module then has ports for them; a module beside it fetches words through the port that the design
+// shares, or has the ROM.
 type Outside struct {
-	// Module is mem_stream, where words come each time that they are used, or mem_hold, where they stay in the chip.
+	// Module is mem_stream, where words come each time that they are used, mem_hold, where they stay in the chip, or
+	// mem_checked.
 	Module string
 	// Image has the words, those of one set after those of the other. Width and Depth are their bits and how many a set
 	// has.
@@ -24,9 +26,9 @@ type Outside struct {
 	// one. Where Swap is set, two of several sets are in the chip: one that is used and the next one.
 	Sets, Sweeps int
 	Swap         bool
-	// Port is the bits of a beat, Burst the beats of a burst, Buffer those that are held or under way.
+	// Port is the bits of a beat, Burst the beats of a burst, Buffer those that are held or under way; 0 of a ROM.
 	Port, Burst, Buffer int
-	// Style is the memory of mem_hold: "auto", "block", "distributed" or "ultra".
+	// Style is the memory in the chip: "auto", "block", "distributed" or "ultra".
 	Style string
 }
 
@@ -50,10 +52,10 @@ func isWeights(im Image) bool { return im.Param == "WEIGHTS" }
 // holdBurst is the beats of a burst of weights that are read once: how long that takes matters to nobody.
 const holdBurst = 16
 
-// Feed is u, for which CanFeed, with its weights outside: held in the chip or not, over a port of so many bits, in
-// bursts of that many beats. Of weights that are not held, but of which layers use several sets by turns, each set more
-// than once in a row, two sets are. Errors are those of Lookup and of the header.
-func (u *Unit) Feed(held bool, port, burst int) (*Unit, error) {
+// Feed is u, for which CanFeed, with its weights outside, by a way: "hold" or "stream", over a port of so many bits, in
+// bursts of that many beats, or "check". Of weights that are streamed, but of which layers use several sets by turns,
+// each set more than once in a row, two sets are held. Errors are those of Lookup and of the header.
+func (u *Unit) Feed(way string, port, burst int) (*Unit, error) {
 	h, err := Lookup(u.Module)
 	if err != nil {
 		return nil, err
@@ -68,7 +70,9 @@ func (u *Unit) Feed(held bool, port, burst int) (*Unit, error) {
 	o := &Outside{Module: "mem_stream", Width: rom["WIDTH"], Depth: rom["DEPTH"], Sets: max(rom["SETS"], 1),
 		Sweeps: max(rom["SWEEPS"], 1), Port: port, Burst: burst, Style: "auto"}
 	switch {
-	case held:
+	case way == "check":
+		o.Module, o.Port, o.Burst = checkedROM, 0, 0
+	case way == "hold":
 		o.Module, o.Burst = "mem_hold", min(burst, holdBurst)
 	case o.Sets > 1 && o.Sweeps > 1:
 		o.Module, o.Swap = "mem_hold", true
@@ -100,8 +104,11 @@ func (h *Header) derived(params []Param) map[string]int {
 	return env
 }
 
-// Params are those of Module but for the place in memory: AT, AT_W and SUM.
+// Params are those of Module but for the place in memory, AT, AT_W and SUM, or what the ROM has.
 func (o *Outside) Params() []Param {
+	if o.Checked() {
+		return o.romParams()
+	}
 	u := NewUnit(o.Module, "WIDTH", o.Width, "DEPTH", o.Depth, "BITS", o.Port, "BURST", o.Burst, "BUFFER", o.Buffer)
 	if o.Sets > 1 {
 		u.With("SETS", o.Sets, "TURNS", o.Sweeps)
@@ -125,6 +132,8 @@ func (o *Outside) Held() bool { return o.Loaded() && !o.Swap }
 // "hold", once.
 func (o *Outside) Way() string {
 	switch {
+	case o.Checked():
+		return "check"
 	case o.Swap:
 		return "swap"
 	case o.Held():
@@ -147,7 +156,7 @@ func (o *Outside) Beats() int {
 // Traffic is the beats that cross the port while sets are used that often, in all turns of a sample together.
 func (o *Outside) Traffic(uses int) int {
 	switch {
-	case o.Held():
+	case o.Held() || o.Checked():
 		return 0
 	case o.Swap:
 		return (o.Beats()*uses + o.Sweeps - 1) / o.Sweeps
@@ -159,15 +168,6 @@ func (o *Outside) Traffic(uses int) int {
 func (o *Outside) Demand() float64 {
 	return float64(o.Traffic(o.Sweeps)) / float64(o.Depth*o.Sweeps)
 }
-
-// Page is where regions of memory begin, in bytes: at multiples of it.
-const Page = 4096
-
-// Bytes is the size of the region: whole pages for each set.
-func (o *Outside) Bytes() int { return o.Sets * o.stride() }
-
-// stride is the bytes from a set to the next one.
-func (o *Outside) stride() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
 
 // cost is what fetches the words.
 func (o *Outside) cost(f *target.Family) (Cost, error) {

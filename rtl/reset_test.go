@@ -17,7 +17,7 @@ import (
 )
 
 // begun are registers that a reset must set although they hold data: sums and maxima, which begin anew with a row.
-var begun = []string{"op_norm_sums.acc", "op_norm_sums.sum", "op_softmax_powers.most"}
+var begun = []string{"mem_checked.sign", "op_norm_sums.acc", "op_norm_sums.sum", "op_softmax_powers.most"}
 
 // unreset is a register of data with a reset, which TestResets must find, and one of control, which it must not.
 const unreset = `module unreset (input wire clk, rst, input wire [7:0] in_data, input wire in_valid,

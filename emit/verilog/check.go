@@ -97,3 +97,37 @@ func counted(m *netlist.Module, d *emit.Design) {
 	m.Items = append(m.Items, netlist.Blank{}, netlist.Wire{Name: "fine", Value: netlist.All{X: fine}},
 		netlist.Assign{To: netlist.Ref("error"), From: netlist.Not{X: netlist.Ref("fine")}})
 }
+
+// sealBroken is the wire that says that checked weights are wrong, behind the prefix of those of a unit.
+const sealBroken = "error"
+
+// sealPorts are the ports of a core whose weights are checked: one that tells of wrong ones, and a decoder's reset that
+// does not end sequences.
+func (b *builder) sealPorts() (ports []netlist.Port) {
+	if !b.design.ChecksWeights() {
+		return nil
+	}
+	if b.design.Tokens > 0 {
+		ports = append(ports, netlist.Port{Name: portReset})
+	}
+	return append(ports, netlist.Port{Name: emit.AXIFailed, Output: true})
+}
+
+// seals tells of wrong weights of any unit.
+func (b *builder) seals() []netlist.Item {
+	fine := netlist.Concat{}
+	for _, inst := range b.order {
+		if len(inst.sealed) > 0 {
+			fine = append(fine, netlist.Not{X: netlist.Ref("w__" + inst.name + "_" + sealBroken)})
+		}
+	}
+	if len(fine) == 0 {
+		return nil
+	}
+	return []netlist.Item{netlist.Blank{}, netlist.Comment("weights that are not what they should be"),
+		netlist.Wire{Name: sealsFine, Value: netlist.All{X: fine}},
+		netlist.Assign{To: netlist.Ref(emit.AXIFailed), From: netlist.Not{X: netlist.Ref(sealsFine)}}}
+}
+
+// sealsFine is the wire that says that all checked weights are right, or not yet checked.
+const sealsFine = "weights_fine"

@@ -9,6 +9,7 @@ import (
 
 	"lathe/emit"
 	"lathe/internal/diag"
+	"lathe/rtl"
 )
 
 // describe makes the entry of design.json.
@@ -40,18 +41,35 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 		u.Sums = b.Sums
 	}
 	for _, im := range inst.unit.Images {
-		im, err := im.Made()
+		im, err := inst.image(u, im)
 		if err != nil {
-			return nil, n.Diag(diag.UnitFault, err)
-		}
-		f := im.File(inst.name)
-		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)
-		h := sha256.New()
-		if err := f.Write(h); err != nil {
 			return nil, err
 		}
-		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
-			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(h.Sum(nil))})
+		inst.bound = append(inst.bound, im.Params(inst.name)...)
+	}
+	if w := inst.unit.Weights; w != nil && w.Checked() {
+		im, err := inst.image(u, w.Image)
+		if err != nil {
+			return nil, err
+		}
+		inst.sealed, u.Checked = w.Sealed(im, inst.name), true
 	}
 	return u, nil
+}
+
+// image makes an image of the instance and its file, and describes it in u.
+func (inst *instance) image(u *emit.Unit, im rtl.Image) (rtl.Image, error) {
+	im, err := im.Made()
+	if err != nil {
+		return im, inst.node.Diag(diag.UnitFault, err)
+	}
+	f := im.File(inst.name)
+	inst.images = append(inst.images, f)
+	h := sha256.New()
+	if err := f.Write(h); err != nil {
+		return im, err
+	}
+	u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
+		Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(h.Sum(nil))})
+	return im, nil
 }

@@ -162,6 +162,10 @@ const (
 	framesEnd = "Frames have 1 to %d tokens: TLAST on the last beat of a token ends one, and\n" +
 		"marks the last beat of each on the outputs. `error` says, until the next reset, that a frame had more tokens, of\n" +
 		"which the rest was dropped, or ended within a token, which was filled up with zeros.\n"
+	// where weights are checked
+	sealedWeights = "\nAfter reset, the design reads the ROMs of its weights once and compares what they hold with a\n" +
+		"signature. Where one is wrong, `memory_error` is high until the next reset, and no result comes out. Beats that\n" +
+		"come earlier wait.\n"
 	unitsHeading = "\n## Units\n\n" +
 		"| instance | module | node | format | in lanes | out lanes | cycles per sample | latency |\n" +
 		"|---|---|---|---|---|---|---|---|\n"
@@ -197,6 +201,9 @@ func readme(d *emit.Design) (string, error) {
 	for _, p := range d.Ports {
 		fmt.Fprintf(&s, "| `%s` | %s | %s | `%s` | %d | %d | %d |\n", p.Stream, cell(p.Name), ir.ShapeString(p.Type.Shape),
 			p.Type.Format, p.Lanes, p.Beats, p.TData)
+	}
+	if d.ChecksWeights() {
+		s.WriteString(sealedWeights)
 	}
 	s.WriteString(packing(d.Ports))
 	layouts(&s, d.Ports)

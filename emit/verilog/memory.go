@@ -25,7 +25,7 @@ func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
 	m := &emit.Memory{File: weightsFile}
 	for i, inst := range b.order {
 		w := inst.unit.Weights
-		if w == nil {
+		if w == nil || w.Checked() {
 			continue
 		}
 		image, err := w.Image.Made()
@@ -107,7 +107,7 @@ func portOf(s emit.Signal, name string) netlist.Port {
 func (b *builder) axiPorts() (ports []netlist.Port) {
 	m := b.design.Memory
 	if m == nil {
-		return nil
+		return b.sealPorts()
 	}
 	for _, s := range m.Signals() {
 		if !s.Fixed {
@@ -177,18 +177,28 @@ func (b *builder) weights(inst *instance, u *emit.Unit) ([]netlist.Item, []netli
 	prefix := "w__" + inst.name + "_"
 	ref := func(signal string) netlist.Expr { return netlist.Ref(prefix + signal) }
 	in := &netlist.Instance{Module: w.Module, Name: inst.memory, Ports: b.portClock()}
-	in.Params = append(append(in.Params, w.Params()...),
-		rtl.Param{Name: "AT", Value: fmt.Sprint(u.Weights.Offset * 8 / w.Port)},
-		rtl.Param{Name: "AT_W", Value: fmt.Sprint(b.atWidth())},
-		rtl.Param{Name: "SUM", Value: "32'h" + u.Weights.Checksum})
-	in.Ports = append(in.Ports, b.asks(inst.region)...)
+	in.Params = w.Params()
+	if w.Checked() {
+		in.Params = append(in.Params, inst.sealed...)
+		in.Ports = append(in.Ports, netlist.Connection{Port: "addr", To: ref("addr")},
+			netlist.Connection{Port: "error", To: ref(sealBroken)})
+	} else {
+		in.Params = append(in.Params, rtl.Param{Name: "AT", Value: fmt.Sprint(u.Weights.Offset * 8 / w.Port)},
+			rtl.Param{Name: "AT_W", Value: fmt.Sprint(b.atWidth())},
+			rtl.Param{Name: "SUM", Value: "32'h" + u.Weights.Checksum})
+		in.Ports = append(in.Ports, b.asks(inst.region)...)
+	}
 	in.Ports = append(in.Ports, []netlist.Connection{
 		{Port: "en", To: ref("en")}, {Port: "step", To: ref("step")}, {Port: "ready", To: ref("ready")},
 		{Port: "data", To: ref("data")}}...)
 	items := []netlist.Item{netlist.Wire{Name: prefix + "en"}, netlist.Wire{Name: prefix + "step"},
 		netlist.Wire{Name: prefix + "ready"}, netlist.Wire{Name: prefix + "addr", Width: max(rtl.Clog2(w.Depth), 1)},
 		netlist.Wire{Name: prefix + "data", Width: w.Width}}
-	items = append(items, unread("unused__"+prefix+"addr", ref("addr"))...)
+	if w.Checked() {
+		items = append(items, netlist.Wire{Name: prefix + sealBroken})
+	} else {
+		items = append(items, unread("unused__"+prefix+"addr", ref("addr"))...)
+	}
 	var ports []netlist.Connection
 	for _, s := range []string{"en", "step", "addr", "ready", "data"} {
 		ports = append(ports, netlist.Connection{Port: "w_" + s, To: ref(s)})
@@ -199,6 +209,9 @@ func (b *builder) weights(inst *instance, u *emit.Unit) ([]netlist.Item, []netli
 // axiWrapper gives the wrapper its ports and what never changes on them.
 func (b *builder) axiWrapper(m *netlist.Module) {
 	if b.design.Memory == nil {
+		if b.design.ChecksWeights() {
+			m.Ports = append(m.Ports, netlist.Port{Name: emit.AXIFailed, Output: true})
+		}
 		return
 	}
 	m.Items = append(m.Items, netlist.Blank{})

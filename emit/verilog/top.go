@@ -42,6 +42,7 @@ func (b *builder) core(o Options) *netlist.Module {
 			units++
 		}
 	}
+	add(b.seals()...)
 	if units == 0 {
 		add(netlist.Blank{}, unused("unused", netlist.Ref("clk"), netlist.Ref("rst")))
 	}

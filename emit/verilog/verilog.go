@@ -49,6 +49,7 @@ type instance struct {
 	// images are the memory images as files, bound the parameters that name them.
 	images []rtl.File
 	bound  []rtl.Param
+	sealed []rtl.Param // of the ROM beside it, whose weights are checked
 	// memory is the name of the instance that brings weights, or keys and values, from outside, region their place among
 	// all regions of weights or of caches.
 	memory string
@@ -217,7 +218,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 // reserved lists the identifiers of the core that no instance may have.
 func (b *builder) reserved() []string {
 	names := []string{"clk", "rst", b.design.Core, b.design.Top, b.design.Single, readerName, writerName, emit.AXIBase,
-		emit.AXICache, emit.AXIFailed, portReset, cacheIdle}
+		emit.AXICache, emit.AXIFailed, portReset, cacheIdle, sealsFine}
 	for _, side := range []struct {
 		base  string
 		count int

@@ -143,10 +143,15 @@ const memoryLatency = 40
 // loading bounds the cycles after reset in which a design reads weights that it holds, and fills the buffers of others,
 // from a memory that never stalls: a beat, and a word of each layer, in each cycle.
 func loading(d *emit.Design) int {
-	if d.Memory == nil {
+	if d.Memory == nil && !d.ChecksWeights() {
 		return 0
 	}
 	cycles := 1024
+	for _, u := range d.Units {
+		if u.Checked {
+			cycles += u.Cycles + u.Images[len(u.Images)-1].Words
+		}
+	}
 	for _, u := range d.Units {
 		if w := u.Weights; w != nil {
 			cycles += w.Sets * (w.Words + 2*w.Beats)

@@ -153,7 +153,7 @@ func unitOf(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil || n.HW.Weights == "" || !u.CanFeed() {
 		return u, err
 	}
-	fed, err := u.Feed(n.HW.Weights == "hold", n.HW.Port, n.HW.Burst)
+	fed, err := u.Feed(n.HW.Weights, n.HW.Port, n.HW.Burst)
 	if err == nil && n.HW.Ram != "" && fed.Weights.Loaded() {
 		fed.Weights.Style = n.HW.Ram
 	}

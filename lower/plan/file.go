@@ -60,6 +60,7 @@ type file struct {
 		Weights *string `toml:"weights"`
 		RAM     *string `toml:"ram"`
 		Cache   *string `toml:"cache"`
+		Check   *string `toml:"check"`
 		AXIBits *int    `toml:"axi_bits"`
 		Burst   *int    `toml:"burst"`
 	} `toml:"memory"`

@@ -24,6 +24,8 @@ type Memory struct {
 	From, CacheFrom string
 	// Ram is a word of ramWords: the RAM of weights that are loaded from outside.
 	Ram string
+	// Check has the words of ROMs with weights compared after reset, in hardware.
+	Check bool
 	// AXIBits is the bits of a beat, Burst the beats of a burst.
 	AXIBits, Burst int
 }
@@ -31,6 +33,9 @@ type Memory struct {
 // WeightsWords are where weights live: in the chip as images of ROMs; outside, as suits the layer; outside, and they
 // come each time; outside, and they are loaded after reset.
 var WeightsWords = []string{"rom", "external", "stream", "hold"}
+
+// CheckWords are whether hardware checks the weights in ROMs: never, or once after reset.
+var CheckWords = []string{"off", "start"}
 
 // RamWords are the RAMs of weights that are loaded.
 var RamWords = []string{"auto", "block", "ultra"}
@@ -57,6 +62,14 @@ func (p *parser) memory(f *file, out *Memory) {
 	if f.Memory.Cache != nil {
 		out.Cache = CacheWords[p.word("memory.cache", f.Memory.Cache, CacheWords)]
 		out.CacheFrom = p.at.Pos("memory.cache") + fmt.Sprintf(" [memory] cache = %q", out.Cache)
+	}
+	if out.Check = p.word("memory.check", f.Memory.Check, CheckWords) > 0; out.Check && Outside(out.Weights) {
+		p.fail("memory.check", "check = \"start\" is about weights in ROMs, and weights = %q has them outside of the chip",
+			out.Weights).WithHint("leave one of the two out")
+	}
+	if out.Check && out.Cache == "external" {
+		p.fail("memory.check", `check = "start" goes with no memory outside of the chip, and cache = "external" needs one`).
+			WithHint("leave one of the two out")
 	}
 	for _, k := range []struct {
 		key         string

@@ -133,7 +133,7 @@ func (d *Decode) outside(g *ir.Graph, units *unit.Cache) error {
 		if err != nil {
 			return err
 		}
-		d.AtLeast = d.AtLeast || u.Cache != nil || u.Weights != nil
+		d.AtLeast = d.AtLeast || u.Cache != nil || u.Weights != nil && !u.Weights.Checked()
 		if u.Cache != nil {
 			token, all = token+u.Cache.Reads(d.Tokens), all+u.Cache.Sequence()
 		}

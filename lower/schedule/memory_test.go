@@ -21,6 +21,7 @@ func TestWeights(t *testing.T) {
 		{"[memory]\nweights = \"stream\"\n[[fold.rule]]\nname = \"conv2\"\nweights = \"hold\"\n" +
 			"[[fold.rule]]\nname = \"fc\"\nweights = \"rom\"", "conv1 stream, conv2 hold, fc "},
 		{"[[fold.rule]]\nname = \"conv1\"\nweights = \"external\"", "conv1 hold, conv2 , fc "},
+		{"[memory]\ncheck = \"start\"", "conv1 check, conv2 check, fc check"},
 	} {
 		g, r, err := decided(t, lowertest.Classifier(t), c.plan)
 		if err != nil {
@@ -71,16 +72,30 @@ func TestWeightsUnrolled(t *testing.T) {
 	}
 }
 
+// TestCheckRefused: weights that lie outside by a rule are not checked; one that is unrolled is named.
+func TestCheckRefused(t *testing.T) {
+	const check = "[memory]\ncheck = \"start\"\n[[fold.rule]]\nname = \"conv1\"\n"
+	_, _, err := decided(t, lowertest.Classifier(t), check+"weights = \"hold\"")
+	wantError(t, err, "L0419", "conv1", "leave weights out of the rule")
+	g, r, err := decided(t, lowertest.Classifier(t), check+"style = \"unroll\"")
+	if err != nil || g.Find("conv1").HW.Weights != "" || !strings.Contains(strings.Join(r.Notes, "\n"),
+		"nothing checks the weights of conv1: its weights are constants") {
+		t.Errorf("%v; %q", err, r.Notes)
+	}
+}
+
 // TestMemoryPlan refuses ports that are none.
 func TestMemoryPlan(t *testing.T) {
 	for text, want := range map[string]string{
-		"axi_bits = 100":        "axi_bits = 100 is no power of two from 64 to 512\n  hint: use 128",
-		"axi_bits = 1024":       "use 512",
-		"axi_bits = -1":         "use 64",
-		"burst = 48":            "use 64",
-		"burst = 512":           "use 256",
-		"burst = 0":             "use 1",
-		"weights = \"externl\"": "did you mean \"external\"?",
+		"axi_bits = 100":                        "axi_bits = 100 is no power of two from 64 to 512\n  hint: use 128",
+		"axi_bits = 1024":                       "use 512",
+		"axi_bits = -1":                         "use 64",
+		"burst = 48":                            "use 64",
+		"burst = 512":                           "use 256",
+		"burst = 0":                             "use 1",
+		"check = \"start\"\nweights = \"hold\"": "leave one of the two out",
+		"check = \"start\"\ncache = \"external\"": "leave one of the two out",
+		"weights = \"externl\"":                   "did you mean \"external\"?",
 	} {
 		_, err := plan.Parse("p.toml", []byte("[memory]\n"+text))
 		if diag.CodeOf(err) != "L0402" || !strings.Contains(err.Error(), want) {

@@ -90,7 +90,7 @@ func (m *exactSum) Products(n *ir.Node, f Front) ([]ir.ProductForm, error) {
 func (m *exactSum) keptForms(n *ir.Node, w widths, f Front) ([]ir.ProductForm, error) {
 	list, err := m.factorForms(n, w, f)
 	keep, of := w.kept(f.In)
-	if err != nil || of == 0 || !f.Kept || n.HW.Weights != "" || n.HW.DSP == "pack" {
+	if err != nil || of == 0 || !f.Kept || n.HW.Outside() || n.HW.DSP == "pack" {
 		return list, err
 	}
 	f.In = f.In / of * keep
@@ -267,6 +267,6 @@ func (m *exactSum) canShift(n *ir.Node, w widths) bool {
 			return false
 		}
 	}
-	return w.psh > 0 && m.codesAt == nil && m.data.ints.W > 0 && n.HW.Style != ir.StyleUnroll && n.HW.Weights == "" &&
+	return w.psh > 0 && m.codesAt == nil && m.data.ints.W > 0 && n.HW.Style != ir.StyleUnroll && !n.HW.Outside() &&
 		n.HW.DSP != "pack"
 }

@@ -9,6 +9,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/lower/plan"
+	"lathe/rtl"
 )
 
 // weights decides where the weights of n live, whose style and lanes are decided. Layers that have no words of weights
@@ -16,7 +17,13 @@ import (
 func (l *laner) weights(n *ir.Node, a wishes) {
 	n.HW.Weights, n.HW.Port, n.HW.Burst, n.HW.Ram = "", 0, 0, ""
 	where := a.Weights
-	if !plan.Outside(where) || !n.Op.Traits.Weighted || n.Op.Traits.PerChannel || n.HW.Style != ir.StyleFold {
+	if !n.Op.Traits.Weighted || n.Op.Traits.PerChannel || n.HW.Style != ir.StyleFold {
+		return
+	}
+	if !plan.Outside(where) {
+		if l.plan.Memory.Check {
+			n.HW.Weights = "check"
+		}
 		return
 	}
 	if where == "external" {
@@ -55,6 +62,7 @@ func (l *laner) settle(units *unit.Cache, g *ir.Graph) {
 			continue
 		}
 		a := l.rules(n)
+		l.unchecked(units, n, a)
 		if a.ramFrom == "" && !plan.Outside(a.Weights) {
 			continue
 		}
@@ -70,15 +78,7 @@ func (l *laner) settle(units *unit.Cache, g *ir.Graph) {
 		if err != nil || n.HW.Weights != "" && u.Weights != nil {
 			continue // an error of the unit is time_units' to tell
 		}
-		cause := ""
-		switch {
-		case !n.Op.Traits.Weighted || n.Op.Traits.PerChannel:
-			cause = n.Op.Name + " has no weights that a memory holds"
-		case n.HW.Style == ir.StyleUnroll:
-			cause = "its weights are constants in the logic of an unrolled unit"
-		default:
-			cause = fmt.Sprintf("the unit %s has no port for weights", u.Kind())
-		}
+		cause := portless(n, u)
 		if n.HW.Weights, n.HW.Ram = "", ""; n.HW.Cache == "" {
 			n.HW.Port, n.HW.Burst = 0, 0
 		}
@@ -89,4 +89,35 @@ func (l *laner) settle(units *unit.Cache, g *ir.Graph) {
 			l.notes = append(l.notes, fmt.Sprintf(`%s keeps weights = "rom": %s`, n.Name, cause))
 		}
 	}
+}
+
+// portless is why the weights of n cannot stand outside of its unit.
+func portless(n *ir.Node, u *rtl.Unit) string {
+	switch {
+	case !n.Op.Traits.Weighted || n.Op.Traits.PerChannel:
+		return n.Op.Name + " has no weights that a memory holds"
+	case n.HW.Style == ir.StyleUnroll:
+		return "its weights are constants in the logic of an unrolled unit"
+	}
+	return fmt.Sprintf("the unit %s has no port for weights", u.Kind())
+}
+
+// unchecked refuses a rule that has weights lie outside, where those of the plan are checked in the chip, L0419, and
+// notes where they cannot be.
+func (l *laner) unchecked(units *unit.Cache, n *ir.Node, a wishes) {
+	if !l.plan.Memory.Check || !n.Op.Traits.Weighted {
+		return
+	}
+	if plan.Outside(a.Weights) {
+		e := n.Errorf(diag.WeightsOutside, "weights = %q: check = \"start\" is about ROMs", a.Weights)
+		l.Errs = append(l.Errs, e.WithNote("set by %s", a.weightsFrom).
+			WithHint("leave weights out of the rule, or check out"))
+		return
+	}
+	u, err := units.Of(n)
+	if err != nil || u.Weights != nil {
+		return
+	}
+	n.HW.Weights = ""
+	l.notes = append(l.notes, fmt.Sprintf("nothing checks the weights of %s: %s", n.Name, portless(n, u)))
 }

@@ -19,7 +19,7 @@ func Port(units *unit.Cache, g *ir.Graph) (rtl.Cost, error) {
 		if err != nil {
 			return rtl.Cost{}, err
 		}
-		if u.Weights != nil {
+		if u.Weights != nil && !u.Weights.Checked() {
 			bits, weights, file = u.Weights.Port, weights+1, file+u.Weights.Bytes()
 		}
 		if u.Cache != nil {
