@@ -4,10 +4,13 @@ package train
 
 import (
 	"slices"
+	"strings"
 
+	"lathe/internal/diag"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/lower/plan"
+	"lathe/train/model"
 )
 
 // siteFactor and batchFactor keep the values of a step and its batches apart.
@@ -69,4 +72,27 @@ func dropping(b *hlo.Builder, t *plan.Train, seed, batch hlo.Value) func(node st
 		d := v.Type().DType
 		return b.Select(kept, b.Mul(v, b.Float(d, 1/(1-t.Dropout))), b.Float(d, 0))
 	}
+}
+
+// drops refuses dropout of layers that the model does not have, or that read its inputs alone. Error L1003.
+func drops(m *model.Model, t *plan.Train) error {
+	if t.Dropout == 0 {
+		return nil
+	}
+	var layers []string
+	for _, n := range m.Graph().Nodes {
+		if n.Op.Traits.Weighted && !n.IsConst() && !n.Args[0].IsInput() {
+			layers = append(layers, n.Name)
+		}
+	}
+	for _, name := range layers {
+		if slices.ContainsFunc(t.DropoutOf, func(p string) bool { return plan.Glob(p, name) }) {
+			return nil
+		}
+	}
+	e := diag.New(diag.NothingToTrain, m.Graph().Name, "dropout_of names no layer that multiplies a computed value")
+	if len(layers) == 0 {
+		return e.WithHint("leave dropout out of [train]")
+	}
+	return e.WithHint("dropout_of takes names with *; the layers are %s", strings.Join(layers, ", "))
 }

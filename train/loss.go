@@ -3,6 +3,8 @@
 package train
 
 import (
+	"slices"
+
 	"lathe/internal/diag"
 	"lathe/ir/hlo"
 )
@@ -117,7 +119,12 @@ func (l Loss) checkTarget(labels hlo.Array, n int, out []int, file string) error
 		return nil
 	}
 	classes := int64(out[len(out)-1])
-	for i, v := range labels.Int64s() {
+	list := labels.Int64s()
+	if len(list) > 0 && slices.Max(list) < 0 {
+		return diag.New(diag.TrainLabels, file, "all %d labels are below 0, which leaves their samples out of the loss",
+			len(list)).WithHint("classes are counted from 0")
+	}
+	for i, v := range list {
 		if v >= classes {
 			return diag.New(diag.TrainLabels, file, "a label of sample %d is %d, and the output has %d classes",
 				i*n/labels.Type.Len(), v, classes).

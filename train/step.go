@@ -288,8 +288,9 @@ func (t *Trainer) diverged(norms []float64) error {
 		}
 	}
 	l := t.all[worst]
+	const moderate = 0.01 // rates beyond this one are rare
 	return diag.New(diag.TrainDiverges, t.set.Name, "the loss is not finite in %d steps in a row up to step %d; the "+
 		"largest gradient, %s, is that of %q in %s", patience, t.done, diag.Number(norms[worst], 3), l.Name, l.Node).
 		WithHint("train with a smaller rate, such as --lr %s, or with clip = 1.0 in [train]",
-			diag.Number(t.plan.LR/10, 3))
+			diag.Number(min(t.plan.LR/10, moderate), 3))
 }

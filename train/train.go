@@ -142,13 +142,14 @@ func (o *Options) complete(set *Set) *Options {
 func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	o = o.complete(set)
 	l, err := choose(m, &o.Train, &o.LoRA)
+	if err == nil && o.Bits.Given {
+		err = l.widths(&o.Bits)
+	}
+	if err == nil {
+		err = drops(m, &o.Train)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if o.Bits.Given {
-		if err := l.widths(&o.Bits); err != nil {
-			return nil, err
-		}
 	}
 	if set.N < 1 || o.Train.Samples() > set.N {
 		e := diag.New(diag.TrainBatch, set.Name, "a step takes %d samples, and there are %d", o.Train.Samples(), set.N)
@@ -174,9 +175,7 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 			"normalization").WithHint("export it in training mode, or without merging normalizations into layers")
 	}
 	t.epoch = max(set.N/o.Train.Samples(), 1)
-	t.total = t.epoch * o.Train.Epochs
-	t.steps = t.perCall()
-	t.start = t.initial()
+	t.total, t.steps, t.start = t.epoch*o.Train.Epochs, t.perCall(), t.initial()
 	if t.options.Prune.Given {
 		if err := t.beginPruning(); err != nil {
 			return nil, err

@@ -303,10 +303,10 @@ func (s Source) calibration(g *ir.Graph, plan *plan.Plan, apart []int) (c quanti
 	samples = Pick(samples, use)
 	c.Samples = make(map[string][]*ir.Tensor, len(g.In))
 	for i, n := range g.In {
-		for _, v := range samples {
+		for at, v := range samples {
 			if k := slices.IndexFunc(v[i].Floats, func(x float32) bool { return x != x }); k >= 0 {
 				return c, filled, diag.New(diag.ArrayNotFinite, s.Calibrate,
-					"a sample of input %q holds NaN at flat index %d", n.Name, k).
+					"sample %d of input %q holds NaN at flat index %d", use[at], n.Name, k).
 					WithHint("take the sample out of the file, or repair it")
 			}
 			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])

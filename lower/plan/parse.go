@@ -65,7 +65,7 @@ func (f *file) plan(name string, at *keys.Lines) (*Plan, error) {
 	p.prune(&f.Prune, &plan.Prune)
 	p.lora(&f.Lora, &plan.LoRA)
 	p.distill(&f.Distill, plan)
-	p.bits(&f.Bits, &plan.Bits)
+	p.bits(&f.Bits, plan)
 	p.at.Sort(p.errs)
 	if err := p.errs.Err(); err != nil {
 		return nil, err

@@ -201,7 +201,8 @@ func (p *parser) lora(f *loraFile, t *LoRA) {
 	}
 }
 
-func (p *parser) bits(f *bitsFile, t *Bits) {
+func (p *parser) bits(f *bitsFile, plan *Plan) {
+	t := &plan.Bits
 	t.Given = f.Price != nil || f.From != nil || f.Per != nil || f.Data != nil
 	t.Price = 1e-5
 	p.number("bits.price", f.Price, &t.Price, 0, 1e3)
@@ -209,6 +210,10 @@ func (p *parser) bits(f *bitsFile, t *Bits) {
 	p.number("bits.from", f.From, &t.From, 0, 1e3)
 	t.Per = PerWords[p.word("bits.per", f.Per, PerWords)]
 	t.Data = DataWords[p.word("bits.data", f.Data, DataWords)]
+	if t.Given && plan.Train.Method == "sft" {
+		p.fail("bits", "method = \"sft\" trains in floats, which have no widths").
+			WithHint("train with method = \"qat\", or what sft saves, or leave [bits] out")
+	}
 }
 
 func (p *parser) distill(f *distillFile, plan *Plan) {

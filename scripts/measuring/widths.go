@@ -39,7 +39,7 @@ type widened struct {
 var widenedNetworks = []widened{
 	{"digits-mlp", 150, 50, []string{"32", "32", "10"}, []float64{1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4},
 		[]string{"1e-6", "5e-6", "2e-5"}},
-	{"jets-mlp", 50, 20, []string{"64", "32", "32", "5"}, []float64{1e-6, 1e-5, 3e-5, 1e-4, 3e-4},
+	{"jets-mlp", 50, 20, []string{"64", "32", "32", "5"}, []float64{1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4},
 		[]string{"1e-6", "1e-5", "1e-4"}},
 }
 
