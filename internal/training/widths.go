@@ -19,8 +19,8 @@ import (
 
 // narrowed is a value that a layer multiplies, whose channels get widths of their own.
 type narrowed struct {
-	name  string // of the node whose result is rounded
-	input *ir.Node
+	name  string   // of the node whose result is rounded
+	input *ir.Node // that it is made of, if it is
 	codes format.Fixed
 	at    int   // the node of the quantized graph whose codes these are
 	bits  []int // by channel, signs apart
@@ -56,7 +56,7 @@ func narrowing(ctx context.Context, s driver.Source, p *prepared, g *ir.Graph, q
 			}
 		}
 		if v.input != nil {
-			under = under.WithInput(v.name, v.codes, v.input.Attrs.(*ir.Input).Exponents, fromBits)
+			under = under.WithInput(v.input.Name, v.codes, v.input.Attrs.(*ir.Input).Exponents, fromBits)
 			v.codes.Round = format.RoundFloor // which is wires; biases make up for it
 		}
 		under = under.WithChannels(v.name, v.codes, v.bits, fromBits)
@@ -98,6 +98,9 @@ func narrowable(q *driver.Quantized, p *plan.Plan) ([]*narrowed, error) {
 		}
 		w := &narrowed{name: v.Name, codes: saturating(codes), at: slices.Index(q.Graph.Nodes, read),
 			bits: make([]int, v.Type.Shape[len(v.Type.Shape)-1])}
+		for v.Op.Traits.KeepsCodes && len(v.Args) == 1 { // a layout is turned in front of layers
+			v = v.Args[0]
+		}
 		if v.IsInput() {
 			w.input = q.Graph.Find(v.Name)
 		}
