@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 var (
@@ -132,6 +133,41 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s has no example", e.Code)
 		}
 	}
+}
+
+// TestRemedies demands of each entry what to do next: a short line that begins like a sentence and says more than the
+// cause does.
+func TestRemedies(t *testing.T) {
+	for _, e := range Catalogue() {
+		r, stop := strings.CutSuffix(e.Remedy, ".")
+		switch {
+		case e.Remedy == "":
+			t.Errorf("%s has no remedy", e.Code)
+		case !stop || strings.Contains(r, "\n") || strings.TrimSpace(r) != r || !unicode.IsUpper(rune(r[0])):
+			t.Errorf("%s: %q is no sentence", e.Code, e.Remedy)
+		case len(e.Remedy) > 240:
+			t.Errorf("%s: its remedy has %d characters, and 240 are the most", e.Code, len(e.Remedy))
+		case !more(r, e.Cause):
+			t.Errorf("%s: %q says what the cause says", e.Code, e.Remedy)
+		}
+	}
+}
+
+var words = regexp.MustCompile(`[a-z0-9_]{4,}`)
+
+// more says that at least half of the words of text, the short ones aside, are not in other.
+func more(text, other string) bool {
+	had, added := map[string]bool{}, 0
+	for _, w := range words.FindAllString(strings.ToLower(other), -1) {
+		had[w] = true
+	}
+	all := words.FindAllString(strings.ToLower(text), -1)
+	for _, w := range all {
+		if !had[w] {
+			added++
+		}
+	}
+	return 2*added >= len(all)
 }
 
 // TestScan shows that the comparison tells uses from mentions and sees into texts and comments.

@@ -63,9 +63,10 @@ func Errors(codes []diag.Entry) string {
 		"An error names its place, its code, the cause, related facts, and the nearest fix:\n\n" +
 		"```\nmodel.onnx: features.0 (Conv): L0412: out_lanes 5 does not divide 16 output channels\n" +
 		"  note: set by plan.toml:9 [[fold.rule]] name = \"features.0\"\n  hint: use 4 or 8\n```\n\n" +
-		"Each code has an example that provokes it: commands (`$`), the last of which fails, with the files they need; or\n" +
-		"Go, for errors that no command can provoke on its own. `internal/clitest` makes the models and arrays that the\n" +
-		"examples name; `internal/errortest` runs all examples.\n")
+		"Below the cause of each code stands what to do; a hint in the message is nearer to the case. An example provokes\n" +
+		"the error: commands (`$`), the last of which fails, with the files they need; or Go, for errors that no command\n" +
+		"can provoke on its own. `internal/clitest` makes the models and arrays that the examples name;\n" +
+		"`internal/errortest` runs all examples.\n")
 	left := codes
 	for _, r := range ranges {
 		var mine []diag.Entry
@@ -94,6 +95,9 @@ func section(b *strings.Builder, title string, codes []diag.Entry) {
 	fmt.Fprintf(b, "\n## %s\n", title)
 	for _, c := range codes {
 		fmt.Fprintf(b, "\n**%s** %s\n", c.Code, c.Cause)
+		if c.Remedy != "" {
+			fmt.Fprintf(b, "\n*What to do:* %s\n", c.Remedy)
+		}
 		if c.Example != "" {
 			fence := "```"
 			for strings.Contains(c.Example, fence) {

@@ -95,13 +95,13 @@ func TestStreams(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	got := Errors([]diag.Entry{
-		{Code: "L0501", Cause: "No such format.", Example: "fixd(8)\n"},
+		{Code: "L0501", Cause: "No such format.", Remedy: "Use another.", Example: "fixd(8)\n"},
 		{Code: "L0412", Cause: "Lanes do not divide."},
 		{Code: "X1", Cause: "Stray.", Example: "a```b"},
 	})
 	for _, want := range []string{
 		"## L04xx: Plan and lowering\n\n**L0412** Lanes do not divide.\n\n## L05xx",
-		"## L05xx: Number formats\n\n**L0501** No such format.\n\n```\nfixd(8)\n```\n",
+		"## L05xx: Number formats\n\n**L0501** No such format.\n\n*What to do:* Use another.\n\n```\nfixd(8)\n```\n",
 		"## Others\n\n**X1** Stray.\n\n````\na```b\n````\n",
 	} {
 		if !strings.Contains(got, want) {
