@@ -22,7 +22,7 @@ const decomposed = "torch.ops.quantized_decomposed."
 // quantizations lists what codes values, decodes them, or does both.
 func quantizations() []row {
 	const bounds = " quant_min quant_max"
-	return []row{
+	return append(affine(), []row{
 		{decomposed + "quantize_per_tensor.default " + decomposed + "quantize_per_tensor.tensor " +
 			decomposed + "quantize_per_tensor.tensor2", "input scale zero_point" + bounds + " dtype", convertQuantize},
 		{decomposed + "quantize_per_channel.default", "input scales zero_points axis" + bounds + " dtype", convertQuantize},
@@ -37,7 +37,7 @@ func quantizations() []row {
 			"self scale zero_point fake_quant_enabled" + bounds, convertFakeQuantize},
 		{"fake_quantize_per_channel_affine.default fake_quantize_per_channel_affine_cachemask.default",
 			"self scale zero_point axis" + bounds, convertFakeQuantize},
-	}
+	}...)
 }
 
 // static is the hint for what no fixed hardware computes.
@@ -45,7 +45,7 @@ const static = "quantize the model statically, or give lathe the float model, wh
 
 // constants reads a number, or a tensor of constants, as real numbers.
 func (c *call) constants(name string) []float64 {
-	if !c.isTensor(name) {
+	if a, _ := c.arg(name); len(tensorNames(a)) == 0 {
 		return []float64{c.scalar(name).float()}
 	}
 	v, ok := build.Floats(c.tensor(name))
@@ -65,8 +65,15 @@ func (c *call) codedAs(x *ir.Node) (s *coding.Scheme, lo, hi int64) {
 	if c.has("axis") {
 		axis = c.axis(c.int("axis", 0), len(c.shape(x)))
 	}
-	scales, zeros := c.constants(scale), c.constants(zero)
-	lo, hi = int64(c.one("quant_min", 0)), int64(c.one("quant_max", 0))
+	if c.has("block_size") {
+		axis = c.blockAxis(c.shape(x))
+	}
+	scales, zeros := c.constants(scale), []float64{0}
+	if a, ok := c.arg(zero); !c.has("block_size") || ok && (a.kind != "as_optional_tensor" || tensorNames(a) != nil) {
+		zeros = c.constants(zero)
+	}
+	least, most := c.codeRange()
+	lo, hi = int64(c.one("quant_min", least)), int64(c.one("quant_max", most))
 	if c.err != nil {
 		return nil, 0, 0
 	}
