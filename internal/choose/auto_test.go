@@ -17,22 +17,22 @@ import (
 )
 
 // brute is the least loss of any choice whose cost stays within a budget.
-func brute(items [][]option, budget float64) float64 {
+func brute(items [][]Option, budget float64) float64 {
 	if len(items) == 0 {
 		return 0
 	}
 	least := math.Inf(1)
 	for _, o := range items[0] {
-		if o.cost <= budget && !math.IsInf(o.loss, 1) {
-			least = min(least, o.loss+brute(items[1:], budget-o.cost))
+		if o.Cost <= budget && !math.IsInf(o.Loss, 1) {
+			least = min(least, o.Loss+brute(items[1:], budget-o.Cost))
 		}
 	}
 	return least
 }
 
-func total(items [][]option, choice []int) (cost, loss float64) {
+func total(items [][]Option, choice []int) (cost, loss float64) {
 	for i, k := range choice {
-		cost, loss = cost+items[i][k].cost, loss+items[i][k].loss
+		cost, loss = cost+items[i][k].Cost, loss+items[i][k].Loss
 	}
 	return cost, loss
 }
@@ -41,24 +41,24 @@ func total(items [][]option, choice []int) (cost, loss float64) {
 func TestKnapsack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		items := make([][]option, 1+r.IntN(5))
+		items := make([][]Option, 1+r.IntN(5))
 		spread := 0.0
 		for i := range items {
 			low, high := 0.0, 0.0
 			for k := range 2 + r.IntN(4) {
-				o := option{cost: float64(r.IntN(40)), loss: float64(r.IntN(1000))}
+				o := Option{Cost: float64(r.IntN(40)), Loss: float64(r.IntN(1000))}
 				if k > 1 && r.IntN(6) == 0 {
-					o.loss = math.Inf(1)
+					o.Loss = math.Inf(1)
 				} else if k == 0 {
-					low, high = o.cost, o.cost
+					low, high = o.Cost, o.Cost
 				} else {
-					low, high = min(low, o.cost), max(high, o.cost)
+					low, high = min(low, o.Cost), max(high, o.Cost)
 				}
 				items[i] = append(items[i], o)
 			}
 			spread += high - low
 		}
-		choices := knapsack(items)
+		choices := Knapsack(items)
 		lastCost, lastLoss := math.Inf(-1), math.Inf(1)
 		for _, c := range choices {
 			cost, loss := total(items, c)
@@ -75,10 +75,10 @@ func TestKnapsack(t *testing.T) {
 			t.Fatalf("with any budget the loss is %g, want %g", lastLoss, want)
 		}
 	}
-	if knapsack([][]option{{{1, 1}}, {{1, math.Inf(1)}}}) != nil {
+	if Knapsack([][]Option{{{1, 1}}, {{1, math.Inf(1)}}}) != nil {
 		t.Error("an item without an option has one")
 	}
-	if got := knapsack([][]option{{{5, 1}, {5, 2}}, {{3, 3}}}); len(got) != 1 || !slices.Equal(got[0], []int{0, 0}) {
+	if got := Knapsack([][]Option{{{5, 1}, {5, 2}}, {{3, 3}}}); len(got) != 1 || !slices.Equal(got[0], []int{0, 0}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -28,7 +28,7 @@ type hunt struct {
 	// picks are the choices of each layer, and items what it loses and costs with them; costs are shares of the part with
 	// that one change to the choice base.
 	picks    [][]pick
-	items    [][]option
+	items    [][]Option
 	base     []int
 	shares   map[string]float64 // of the part, by choice
 	seen     map[string]bool    // choices that were measured
@@ -54,17 +54,17 @@ func (h *hunt) options(ctx context.Context, formats []string) error {
 	}
 	for i := range h.study.Layers {
 		var picks []pick
-		var items []option
+		var items []Option
 		for k, f := range formats {
 			if h.study.Layers[i].Weights == 0 {
-				picks, items = append(picks, pick{"", f}), append(items, option{loss: both[i][k]})
+				picks, items = append(picks, pick{"", f}), append(items, Option{Loss: both[i][k]})
 				continue
 			}
 			for d, g := range formats {
 				if d == k {
-					picks, items = append(picks, pick{f, f}), append(items, option{loss: both[i][k]})
+					picks, items = append(picks, pick{f, f}), append(items, Option{Loss: both[i][k]})
 				} else if h.auto.Separate {
-					picks, items = append(picks, pick{f, g}), append(items, option{loss: weights[i][k] + values[i][d]})
+					picks, items = append(picks, pick{f, g}), append(items, Option{Loss: weights[i][k] + values[i][d]})
 				}
 			}
 		}
@@ -125,7 +125,7 @@ func (h *hunt) run(ctx context.Context) error {
 		one := slices.Clone(options)
 		for k, p := range h.picks[i] {
 			if p.weight != "" && p.weight != p.data {
-				one[k].loss = math.Inf(1)
+				one[k].Loss = math.Inf(1)
 			}
 		}
 		h.items = append(h.items, one)
@@ -147,10 +147,10 @@ func (h *hunt) run(ctx context.Context) error {
 
 // taken is the option next to k that the layer takes: beside one that it does not, others have no cost. k where it
 // takes none.
-func taken(options []option, k int) int {
+func taken(options []Option, k int) int {
 	for d := range options {
 		for _, at := range []int{k - d, k + d} {
-			if at >= 0 && at < len(options) && !math.IsInf(options[at].loss, 1) {
+			if at >= 0 && at < len(options) && !math.IsInf(options[at].Loss, 1) {
 				return at
 			}
 		}
@@ -165,7 +165,7 @@ func (h *hunt) search(ctx context.Context) error {
 		if err := h.costs(ctx); err != nil {
 			return err
 		}
-		choices := knapsack(h.items)
+		choices := Knapsack(h.items)
 		if choices == nil {
 			return diag.New(diag.NoUsableFormat, h.study.subject.Model,
 				"a layer takes none of these formats, or its loss is not known")
@@ -198,7 +198,7 @@ func (h *hunt) costs(ctx context.Context) error {
 	for i, options := range h.items {
 		for k := range options {
 			choice := changed(i, k)
-			if _, known := h.shares[fmt.Sprint(choice)]; !known && !math.IsInf(options[k].loss, 1) {
+			if _, known := h.shares[fmt.Sprint(choice)]; !known && !math.IsInf(options[k].Loss, 1) {
 				open[fmt.Sprint(choice)] = choice
 			}
 		}
@@ -208,12 +208,12 @@ func (h *hunt) costs(ctx context.Context) error {
 	}
 	for i, options := range h.items {
 		for k := range options {
-			if math.IsInf(options[k].loss, 1) {
+			if math.IsInf(options[k].Loss, 1) {
 				continue
 			}
 			share := h.shares[fmt.Sprint(changed(i, k))]
-			if options[k].cost = share; math.IsInf(share, 1) {
-				options[k].loss = share
+			if options[k].Cost = share; math.IsInf(share, 1) {
+				options[k].Loss = share
 			}
 		}
 	}
@@ -358,10 +358,10 @@ func (h *hunt) pick(choices [][]int, limit, allowed float64, rank func(cost, los
 
 // predict adds up what the layers of a choice cost and lose, each by itself.
 func (h *hunt) predict(choice []int) (cost, loss float64) {
-	cost = h.items[0][h.base[0]].cost
+	cost = h.items[0][h.base[0]].Cost
 	for i, k := range choice {
 		o := h.items[i][k]
-		cost, loss = cost+o.cost-h.items[i][h.base[i]].cost, loss+o.loss
+		cost, loss = cost+o.Cost-h.items[i][h.base[i]].Cost, loss+o.Loss
 	}
 	return cost, loss
 }

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// option is one choice for one item: what it costs and what it loses.
-type option struct{ cost, loss float64 }
+// Option is one choice for one item: what it costs and what it loses.
+type Option struct{ Cost, Loss float64 }
 
 // buckets is into how many equal steps the range of costs is cut: a solution is exact for costs rounded up to them.
 const buckets = 4096
 
-// knapsack finds, for every budget, the choice of one option an item that loses least in sum and costs no more: the
+// Knapsack finds, for every budget, the choice of one option an item that loses least in sum and costs no more: the
 // multiple-choice knapsack problem by dynamic programming over budgets (Kellerer, Pferschy, Pisinger: Knapsack
 // Problems, 2004, chapter 11). The choices come with growing budgets and shrinking losses, each only once; choice[i] is
 // the option of item i. Options of infinite loss are never taken; nil where an item has no other.
-func knapsack(items [][]option) [][]int {
+func Knapsack(items [][]Option) [][]int {
 	costs, ok := bucketed(items)
 	if !ok {
 		return nil
@@ -32,10 +32,10 @@ func knapsack(items [][]option) [][]int {
 			next[b], taken[i][b] = math.Inf(1), -1
 			for k, o := range options {
 				c := costs[i][k]
-				if c > b || math.IsInf(o.loss, 1) {
+				if c > b || math.IsInf(o.Loss, 1) {
 					continue
 				}
-				if loss := best[b-c] + o.loss; loss < next[b] {
+				if loss := best[b-c] + o.Loss; loss < next[b] {
 					next[b], taken[i][b] = loss, int16(k)
 				}
 			}
@@ -62,23 +62,23 @@ func knapsack(items [][]option) [][]int {
 
 // bucketed are the costs above the cheapest option of each item, in buckets, rounded up so that the dearest choice of
 // all fits into the largest budget; ok is false where an item has no option.
-func bucketed(items [][]option) (costs [][]int, ok bool) {
+func bucketed(items [][]Option) (costs [][]int, ok bool) {
 	spread := 0.0
 	low := make([]float64, len(items))
 	for i, options := range items {
-		usable := slices.DeleteFunc(slices.Clone(options), func(o option) bool { return math.IsInf(o.loss, 1) })
+		usable := slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return math.IsInf(o.Loss, 1) })
 		if len(usable) == 0 {
 			return nil, false
 		}
-		low[i] = slices.MinFunc(usable, func(a, b option) int { return cmp.Compare(a.cost, b.cost) }).cost
-		spread += slices.MaxFunc(usable, func(a, b option) int { return cmp.Compare(a.cost, b.cost) }).cost - low[i]
+		low[i] = slices.MinFunc(usable, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
+		spread += slices.MaxFunc(usable, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) }).Cost - low[i]
 	}
 	step := spread / float64(buckets-len(items)) // each item may lose a bucket to rounding
 	for i, options := range items {
 		list := make([]int, len(options))
 		for k, o := range options {
-			if spread > 0 && !math.IsInf(o.loss, 1) {
-				list[k] = int(math.Ceil((o.cost-low[i])/step - 1e-9))
+			if spread > 0 && !math.IsInf(o.Loss, 1) {
+				list[k] = int(math.Ceil((o.Cost-low[i])/step - 1e-9))
 			}
 		}
 		costs = append(costs, list)

@@ -47,6 +47,42 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials, jobs int, texts m
 	return err
 }
 
+// usualWarm leaves it to warmUp how many trials are foreseen: foreseen, or none.
+const usualWarm, foreseen = -1, 10
+
+// warmUp has a study that has no trial yet begin with some that are foreseen to be good.
+func (a *App) warmUp(ctx context.Context, b *begun, most, trials int) error {
+	h, err := b.History(ctx)
+	if err != nil || most == 0 || h.Len() > 0 {
+		return err
+	}
+	learns := strings.HasSuffix(b.Sampler.Name(), "tpe") || b.Sampler.Name() == "nsga2"
+	switch {
+	case most > 0 && b.space.Trains():
+		fmt.Fprintf(a.Err, "note: --warm foresees nothing of trials that are pruned or trained\n")
+		return nil
+	case most == usualWarm && (b.space.Trains() || !learns || b.space.Foresight() > trials):
+		return nil
+	case most == usualWarm:
+		most = foreseen
+	}
+	p := progress{app: a}
+	defer p.finish()
+	list, err := b.space.Warm(ctx, b.model, most, p.Report)
+	if err != nil {
+		return err
+	}
+	p.finish()
+	fmt.Fprintf(a.Out, "warm start: %s of %s\n", diag.Amount(len(list), "trial"), diag.Amount(b.space.Foresight(),
+		"measured plan"))
+	for _, values := range list {
+		if _, err := b.Enqueue(ctx, values, "knapsack"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func finished(h *search.History) int { return h.Count(search.Complete, search.Pruned, search.Fail) }
 
 // queue hands out the trials of a run to its jobs.

@@ -279,6 +279,54 @@ func tryEach(t *testing.T, c *choose.Study, s *Space, name string) {
 	}
 }
 
+// TestWarm: what is foreseen goes from the cheapest configuration to the least noise, each a trial that can be measured.
+func TestWarm(t *testing.T) {
+	c := study(t)
+	s, err := Read("s.toml", []byte("[study]\nobjectives = [\"sqnr max\", \"lut min\"]\n[[quantize]]\n"+
+		"format = [\"fixed(3..6)\", \"mxint8\"]\nslot = [\"weight\"]\n"), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	list, err := s.Warm(t.Context(), c, 4, func(_ string, done, total int) {
+		if steps++; total != s.Foresight()/2 || done > total {
+			t.Errorf("%d of %d", done, total)
+		}
+	})
+	if err != nil || len(list) != 4 || steps == 0 {
+		t.Fatalf("%d configurations, %v", len(list), err)
+	}
+	var values [][]float64
+	for _, one := range list {
+		var params []search.Param
+		err := s.Parameters.Walk(func(p *search.Parameter) (float64, error) {
+			v, ok := p.Dist.Value(string(one[p.Name]))
+			if !ok {
+				t.Fatalf("%s has no value in %v", p.Name, one)
+			}
+			params = append(params, search.Param{Name: p.Name, Dist: p.Dist, Value: v})
+			return v, nil
+		})
+		if err != nil || len(params) != len(one) {
+			t.Fatalf("%d of %d parameters are of the space, %v", len(params), len(one), err)
+		}
+		o, err := s.Try(t.Context(), c, params)
+		if err != nil || o.State != search.Complete {
+			t.Fatalf("%+v, %v", o, err)
+		}
+		values = append(values, o.Values)
+	}
+	first, last := values[0], values[3]
+	if first[0] >= last[0] || first[1] >= last[1] {
+		t.Errorf("from %v to %v", first, last)
+	}
+	for i, v := range values[1:] {
+		if v[0] <= values[i][0] {
+			t.Errorf("%v loses more than %v, which costs less", v, values[i])
+		}
+	}
+}
+
 // TestPruning: shares of zeros and ways to prune as parameters, and what is wrong with them.
 func TestPruning(t *testing.T) {
 	c := study(t)
