@@ -36,8 +36,8 @@ func Presets() []Preset {
 			mixed},
 		{"compress", "few bits and many zeros: not at all, by themselves, and trained for three epochs each",
 			"Pruned to half or less, with 2 to 4 bits", compressed},
-		{"formats", "one search a family of formats, and one that may mix all, within 4.5 bits a weight",
-			"Families of formats within 4.5 bits a weight", families},
+		{"formats", "one search a family of formats, and one that may mix all, within five bits a weight",
+			"Families of formats within five bits a weight", families},
 	}
 }
 
@@ -129,7 +129,7 @@ func families(t *choose.Study) (out []Curve) {
 	figure, _ := kept(t)
 	space := func(formats []string) string {
 		return fmt.Sprintf("[study]\nobjectives = [%q]\n\n[[quantize]]\nslot = [\"weight\"]\nformat = [\"%s\"]\n\n"+
-			"[constraint]\nweight_bits = \"<= 4.5\"\n", figure, strings.Join(formats, `", "`))
+			"[constraint]\nweight_bits = \"<= 5\"\n", figure, strings.Join(formats, `", "`))
 	}
 	var all []string
 	for _, f := range formatFamilies {
