@@ -206,7 +206,7 @@ func (a *Auto) judge() {
 	for i := range a.Candidates {
 		points = append(points, &a.Candidates[i].Point)
 	}
-	for i, on := range front(points) {
+	for i, on := range fitting(points, func(i int) bool { return a.Candidates[i].fits() }) {
 		a.Candidates[i].Front = on
 	}
 	a.Best = a.least((*Candidate).fits)

@@ -67,7 +67,7 @@ func (t *Study) Sweep(ctx context.Context, formats []string, parts Parts, cost b
 	if !slices.ContainsFunc(points, func(p *Point) bool { return p.Refused == "" }) {
 		return nil, diag.New(diag.NoUsableFormat, t.subject.Model, "none of these formats can be used: %s", points[0].Refused)
 	}
-	for i, on := range front(points) {
+	for i, on := range fitting(points, func(i int) bool { return t.Share(points[i]) <= 1 }) {
 		s.Points[i].Front = on
 	}
 	return s, nil
@@ -75,6 +75,22 @@ func (t *Study) Sweep(ctx context.Context, formats []string, parts Parts, cost b
 
 // name is the format, and the price of digits.
 func (p *Swept) name() string { return p.Format + priceText(p.Price) }
+
+// fitting is the front of the points that fit the part.
+func fitting(points []*Point, fits func(i int) bool) []bool {
+	out := make([]bool, len(points))
+	var those []*Point
+	var at []int
+	for i, p := range points {
+		if fits(i) {
+			those, at = append(those, p), append(at, i)
+		}
+	}
+	for k, on := range front(those) {
+		out[at[k]] = on
+	}
+	return out
+}
 
 // front says of each point whether it is one of the best: no other is as good in all respects and better in one. Of
 // equal points all are.

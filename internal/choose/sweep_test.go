@@ -24,6 +24,11 @@ func TestFront(t *testing.T) {
 	if want := []bool{false, true, true, true, true, false, false}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	// What does not fit the part is none of the best, and hides none.
+	points := []*Point{point(0.9, 100, 5), point(0.95, 90, 4)}
+	if got := fitting(points, func(i int) bool { return i == 0 }); !slices.Equal(got, []bool{true, false}) {
+		t.Errorf("%v where the better one does not fit", got)
+	}
 	low, high := 10.0, 20.0
 	got = front([]*Point{{SQNR: &low, Size: Size{ModelBits: 8}}, {SQNR: &high, Size: Size{ModelBits: 8}}})
 	if want := []bool{false, true}; !slices.Equal(got, want) {

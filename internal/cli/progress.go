@@ -23,6 +23,8 @@ type progress struct {
 	drawn        int       // characters of the line on the terminal
 	stop         chan struct{}
 	took         map[string]float64 // seconds of the steps that are over
+	due          time.Time          // when the step that is estimated was last said to end
+	estimated    string
 }
 
 const (
@@ -111,12 +113,25 @@ func (p *progress) line(now time.Time) string {
 	switch {
 	case p.total > 0 && p.done > 0:
 		done, total := min(p.done, p.total), p.total
-		left := so * time.Duration(total-done) / time.Duration(done)
+		left := p.left(now, so*time.Duration(total-done)/time.Duration(done))
 		return fmt.Sprintf("%s: %d %%, %v left", text, 100*done/total, left.Round(time.Second))
 	case p.done > 0:
 		return fmt.Sprintf("%s: %d in %v", text, p.done, so.Round(time.Second))
 	}
 	return fmt.Sprintf("%s: %v", text, so.Round(time.Second))
+}
+
+// left is the time that an estimate leaves. One that is little later than the one before does not count: a step whose
+// parts get slower bit by bit would have its end move away with every line.
+func (p *progress) left(now time.Time, estimate time.Duration) time.Duration {
+	const little = 1.3
+	before := p.due.Sub(now)
+	if p.due.IsZero() || p.estimated != p.step || estimate < before ||
+		float64(estimate) > little*float64(before+time.Second) {
+		p.due, p.estimated = now.Add(estimate), p.step
+		return estimate
+	}
+	return before
 }
 
 // clear takes the line off the terminal.

@@ -27,3 +27,29 @@ func TestAnnounce(t *testing.T) {
 		}
 	}
 }
+
+// TestLeft: parts that get slower bit by bit do not move the end away with every line; what is much slower than it was
+// said to be does.
+func TestLeft(t *testing.T) {
+	p := progress{step: "trials", began: time.Unix(0, 0), total: 100}
+	for _, c := range []struct {
+		done int
+		at   time.Duration
+		want string
+	}{
+		{10, 10 * time.Second, "trials: 10 %, 1m30s left"},
+		{18, 20 * time.Second, "trials: 18 %, 1m20s left"}, // 91 s at this pace
+		{26, 30 * time.Second, "trials: 26 %, 1m10s left"},
+		{50, 50 * time.Second, "trials: 50 %, 50s left"},
+		{51, 80 * time.Second, "trials: 51 %, 1m17s left"}, // which nobody could foresee
+	} {
+		p.done = c.done
+		if got := p.line(p.began.Add(c.at)); got != c.want {
+			t.Errorf("%d after %v: %q, want %q", c.done, c.at, got, c.want)
+		}
+	}
+	p.step, p.done, p.began = "simulation", 50, p.began.Add(time.Hour)
+	if got := p.line(p.began.Add(time.Minute)); got != "simulation: 50 %, 1m0s left" {
+		t.Errorf("the next step: %q", got)
+	}
+}

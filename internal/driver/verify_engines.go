@@ -40,7 +40,7 @@ func (e Engines) software(ctx context.Context, j Job, c *Check, nodes []*ir.Node
 
 func (e Engines) pjrt(ctx context.Context, g *ir.Graph, samples []ref.Sample, trace bool,
 	p Progress) ([]ref.Sample, error) {
-	p.report("PJRT", 0, len(samples))
+	p.report("PJRT compiles (--engines ref,rtl does without)", 0, 0)
 	engine, err := pjrt.Start(ctx, e.PJRT)
 	if err != nil {
 		return nil, err

@@ -10,9 +10,12 @@ type Family struct {
 	Name, Vendor string
 	// Inputs are those of the LUT in front of a carry: 6, or 4. FFs are the flip-flops beside each LUT.
 	Inputs, FFs int
-	DSP         DSP
-	Memory      Memory
-	Yosys       Yosys
+	// ClockMHz is what designs of this compiler may hope for: of families that are placed and routed here, less than most
+	// examples reach (docs/timing.md); of the others, what their vendor's tools commonly reach.
+	ClockMHz float64
+	DSP      DSP
+	Memory   Memory
+	Yosys    Yosys
 	// Router places and routes; nil where no open tool does.
 	Router *Router
 }
@@ -66,29 +69,29 @@ func (y Yosys) Line(d Device, top string, flat, lut bool) string {
 
 // The families. Sizes of DSPs: UG579, UG479, FPGA-TN-02205, FPGA-TN-02007.
 var (
-	ultraScalePlus = &Family{Name: "xcup", Vendor: "AMD", Inputs: 6, FFs: 2,
+	ultraScalePlus = &Family{Name: "xcup", Vendor: "AMD", Inputs: 6, FFs: 2, ClockMHz: 250,
 		DSP:    DSP{A: 27, B: 18, P: 48, Least: 9, Chain: true},
 		Memory: Memory{Kbit: 36, Worth: 129, Deep: 23, Shift: true},
 		Yosys:  amd("xcup")}
-	series7 = &Family{Name: "xc7", Vendor: "AMD", Inputs: 6, FFs: 2,
+	series7 = &Family{Name: "xc7", Vendor: "AMD", Inputs: 6, FFs: 2, ClockMHz: 250,
 		DSP:    DSP{A: 25, B: 18, P: 48, Least: 9},
 		Memory: Memory{Kbit: 36, Worth: 129, Deep: 23, Shift: true},
 		Yosys:  amd("xc7")}
-	ecp5 = &Family{Name: "ecp5", Vendor: "Lattice", Inputs: 4, FFs: 1,
+	ecp5 = &Family{Name: "ecp5", Vendor: "Lattice", Inputs: 4, FFs: 1, ClockMHz: 100,
 		DSP:    DSP{A: 18, B: 18, Least: 4},
 		Memory: Memory{Kbit: 18, Worth: 516, Deep: 107},
 		Yosys:  Yosys{Synth: "synth_ecp5", Count: "-nowidelut", Apart: "-noflatten", NoDSP: "-nodsp"},
 		Router: ecp5Router}
-	ice40 = &Family{Name: "ice40", Vendor: "Lattice", Inputs: 4, FFs: 1,
+	ice40 = &Family{Name: "ice40", Vendor: "Lattice", Inputs: 4, FFs: 1, ClockMHz: 24,
 		DSP:    DSP{A: 16, B: 16, P: 32, Least: 11},
 		Memory: Memory{Kbit: 4, Worth: 516},
 		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
 		Router: ice40Router}
-	ice40hx = &Family{Name: "ice40-hx", Vendor: "Lattice", Inputs: 4, FFs: 1, // which has no multipliers
+	ice40hx = &Family{Name: "ice40-hx", Vendor: "Lattice", Inputs: 4, FFs: 1, ClockMHz: 80, // which has no multipliers
 		Memory: Memory{Kbit: 4, Worth: 516},
 		Yosys:  Yosys{Synth: "synth_ice40", Apart: "-noflatten"},
 		Router: ice40Router}
-	gowin = &Family{Name: "gowin", Vendor: "Gowin", Inputs: 4, FFs: 1, // Yosys 0.23 infers no MULT18X18
+	gowin = &Family{Name: "gowin", Vendor: "Gowin", Inputs: 4, FFs: 1, ClockMHz: 80, // Yosys 0.23 infers no MULT18X18
 		Memory: Memory{Kbit: 18, Worth: 516, Deep: 107},
 		Yosys:  Yosys{Synth: "synth_gowin", Count: "-noiopads -nowidelut", Apart: "-noflatten"},
 		Router: gowinRouter}

@@ -96,7 +96,7 @@ func Default() *Plan {
 		}
 	}
 	return &Plan{
-		Target: Target{FPGA: *fpga, ClockMHz: 250},
+		Target: Target{FPGA: *fpga, ClockMHz: fpga.Technology().ClockMHz},
 		Quantize: Quantize{
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Unsigned: true,
 			Calibrate: MSE, Acc: block.WindowW,

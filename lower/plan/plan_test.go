@@ -253,3 +253,17 @@ func TestPlanFollowsPart(t *testing.T) {
 		t.Errorf("a chain on ECP5: %v", err)
 	}
 }
+
+// TestClockOfPart: a plan that names a part and no clock aims at what the part's family can hope for, and one that
+// names both at what it says, in whatever order.
+func TestClockOfPart(t *testing.T) {
+	for text, want := range map[string]float64{
+		"": 250, "[target]\npart = \"ecp5-85k\"\n": 100, "[target]\npart = \"ice40-up5k\"\n": 24,
+		"[target]\npart = \"xc7a35tcpg236-1\"\n": 250, "[target]\nclock_mhz = 62.5\npart = \"ecp5-85k\"\n": 62.5,
+	} {
+		p, err := Parse("p.toml", []byte(text))
+		if err != nil || p.Target.ClockMHz != want {
+			t.Errorf("%q aims at %v MHz, want %v (%v)", text, p.Target.ClockMHz, want, err)
+		}
+	}
+}

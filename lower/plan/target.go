@@ -17,6 +17,7 @@ func (p *parser) target(f *file, t *Target) {
 			p.add(err, "target.part")
 		} else {
 			t.FPGA, t.Stated = *fpga, true
+			t.ClockMHz = fpga.Technology().ClockMHz
 		}
 	}
 	p.number("target.clock_mhz", f.Target.ClockMHz, &t.ClockMHz, 1, 2000)
