@@ -4,7 +4,9 @@ package choose
 
 import (
 	"context"
+	"slices"
 
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/lower"
@@ -35,9 +37,16 @@ func (t *Study) TryTrained(ctx context.Context, p *plan.Plan, admit func(*Point)
 	return t.try(ctx, p, t.Train, admit)
 }
 
+// elsewhere are the codes of what is no fault of a plan: a model that is gone, an engine that does not start.
+var elsewhere = []diag.Code{diag.ModelOpen, diag.PJRTPlugin, diag.PJRTCanary, diag.PJRTWorker, diag.PJRTRun,
+	diag.PJRTCancelled}
+
 func (t *Study) try(ctx context.Context, p *plan.Plan,
 	quantize func(context.Context, *plan.Plan) (*driver.Quantized, error), admit func(*Point) bool) (*Trial, error) {
 	refusal := func(err error) (*Trial, error) {
+		if slices.Contains(elsewhere, diag.CodeOf(err)) {
+			return nil, err
+		}
 		point, _, err := refused(ctx, err)
 		if err != nil {
 			return nil, err

@@ -122,8 +122,8 @@ func (a *App) verb(words, short string, run func(c *cobra.Command, args []string
 	return a.withJSON(c)
 }
 
-// asked is a trial as ask prints it.
-type asked struct {
+// askedTrial is a trial as ask prints it.
+type askedTrial struct {
 	Trial  int                        `json:"trial"`
 	Params map[string]json.RawMessage `json:"params"`
 }
@@ -152,7 +152,7 @@ func (a *App) searchAsk() *cobra.Command {
 		if err != nil {
 			return diag.At(err, diag.StudyStorage, f.storage)
 		}
-		facts := asked{t.Number, values(t.Params)}
+		facts := askedTrial{t.Number, values(t.Params)}
 		fmt.Fprintf(a.Out, "%s\n", search.Encode(facts))
 		return a.writeJSON(facts)
 	})

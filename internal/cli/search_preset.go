@@ -151,7 +151,7 @@ func (a *App) runCurve(ctx context.Context, f *presetFlags, preset *space.Preset
 	}
 	runs.objective = s.Names()[0]
 	for seed := range f.seeds {
-		b, err := newBegun(t, s, curve.Sampler, uint64(seed))
+		b, err := newSearchStudy(t, s, curve.Sampler, uint64(seed))
 		if err != nil {
 			return runs, nil, diag.At(err, diag.SpaceSize, file)
 		}

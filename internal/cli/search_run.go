@@ -108,15 +108,16 @@ func (f *searchFlags) check(c *cobra.Command) error {
 	return f.metric.check(f.samples.Labels, f.samples.Inputs, "--data")
 }
 
-// begun is a study with the model that it is about.
-type begun struct {
+// searchStudy is a study with the model that it is about.
+type searchStudy struct {
 	*search.Study
 	model *choose.Study
 	space *space.Space
 }
 
 // begin reads model, samples and space, and finds or makes the study; fresh demands a new one.
-func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model string, fresh bool) (*begun, error) {
+func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model string, fresh bool) (*searchStudy,
+	error) {
 	text, err := os.ReadFile(f.space)
 	if err != nil {
 		return nil, diag.New(diag.SpaceText, f.space, "cannot be read: %v", reason(err))
@@ -133,7 +134,7 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 		f.seed = s.Study.Seed
 	}
 	f.study = cmp.Or(f.study, s.Study.Name, modelName(model))
-	b, err := newBegun(measured, s, cmp.Or(f.sampler, s.Study.Sampler), f.seed)
+	b, err := newSearchStudy(measured, s, cmp.Or(f.sampler, s.Study.Sampler), f.seed)
 	if err != nil {
 		return nil, diag.At(err, diag.SpaceSize, f.space)
 	}
@@ -183,9 +184,10 @@ func (f *searchFlags) end() {
 	}
 }
 
-// newBegun is a study that is in no storage yet; an empty sampler is the usual one.
-func newBegun(model *choose.Study, s *space.Space, name string, seed uint64) (b *begun, err error) {
-	b = &begun{model: model, space: s, Study: &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true, Seed: seed}}
+// newSearchStudy is a study that is in no storage yet; an empty sampler is the usual one.
+func newSearchStudy(model *choose.Study, s *space.Space, name string, seed uint64) (b *searchStudy, err error) {
+	b = &searchStudy{model: model, space: s}
+	b.Study = &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true, Seed: seed}
 	name = cmp.Or(name, sampler.Names()[0])
 	if b.Sampler, err = sampler.New(name, search.Mix(seed, -1), b.Space); err == nil && b.Sampler == nil {
 		err = oneOf("--sampler", name, sampler.Names()...)
@@ -194,7 +196,7 @@ func newBegun(model *choose.Study, s *space.Space, name string, seed uint64) (b 
 }
 
 // join finds the study in its storage, or makes it.
-func (b *begun) join(ctx context.Context, f *searchFlags, fresh bool) error {
+func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) error {
 	storage, err := f.open(ctx, true)
 	if err != nil {
 		return err
@@ -230,7 +232,7 @@ func (b *begun) join(ctx context.Context, f *searchFlags, fresh bool) error {
 const epochsKey = "lathe:epochs"
 
 // fits refuses a study that was made for something else: its trials would not compare.
-func (b *begun) fits(f *searchFlags) error {
+func (b *searchStudy) fits(f *searchFlags) error {
 	var had search.Space
 	var names []string
 	other := func(what string) error {
@@ -262,7 +264,7 @@ func (b *begun) fits(f *searchFlags) error {
 }
 
 // printSpace says how large the space is, and what in it has but one value.
-func (a *App) printSpace(b *begun) {
+func (a *App) printSpace(b *searchStudy) {
 	var single []string
 	for _, p := range b.Space {
 		if p.Dist.Single() {
@@ -333,8 +335,8 @@ func (a *App) searchRun() *cobra.Command {
 	c.Flags().IntVar(&f.trials, "trials", 0, "end when so many trials are finished; default: those of the space, or 100")
 	f.addJobs(c)
 	c.Flags().IntVar(&f.warm, "warm", usualWarm, "begin with so many trials, from the cheapest to the best, that a "+
-		"knapsack of\nthe layers' errors foresees; default: 10 for tpe and nsga2, if that measures no more\nplans than there are "+
-		"trials")
+		"knapsack of\nthe layers' errors foresees; default: 10 for tpe and nsga2, if that measures no more\nplans than "+
+		"there are trials")
 	c.Flags().Lookup("warm").DefValue = ""
 	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials, or for their graphs "+
 		"where they are trained")

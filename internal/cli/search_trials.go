@@ -24,7 +24,7 @@ import (
 )
 
 // runTrials asks, tries and tells until so many trials are finished, jobs of them at a time.
-func (a *App) runTrials(ctx context.Context, b *begun, trials, jobs int, texts map[int]string) error {
+func (a *App) runTrials(ctx context.Context, b *searchStudy, trials, jobs int, texts map[int]string) error {
 	p := progress{app: a}
 	defer p.finish()
 	b.Attrs = []search.Attr{{Key: processKey, Value: search.Encode(process())}}
@@ -38,7 +38,7 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials, jobs int, texts m
 	if n := finished(h); n > 0 {
 		fmt.Fprintf(a.Out, "study %s goes on: %s\n", b.Info.Name, h)
 	}
-	q := &queue{begun: b, trials: trials, texts: texts, watch: func(done int) { p.Report("trials", done, trials) }}
+	q := &queue{searchStudy: b, trials: trials, texts: texts, watch: func(done int) { p.Report("trials", done, trials) }}
 	err = workers.Try(ctx, jobs, jobs, func(int) error { return q.run(ctx) })
 	if q.exhausted && err == nil {
 		p.finish()
@@ -51,7 +51,7 @@ func (a *App) runTrials(ctx context.Context, b *begun, trials, jobs int, texts m
 const usualWarm, foreseen = -1, 10
 
 // warmUp has a study that has no trial yet begin with some that are foreseen to be good.
-func (a *App) warmUp(ctx context.Context, b *begun, most, trials int) error {
+func (a *App) warmUp(ctx context.Context, b *searchStudy, most, trials int) error {
 	h, err := b.History(ctx)
 	if err != nil || most == 0 || h.Len() > 0 {
 		return err
@@ -87,7 +87,7 @@ func finished(h *search.History) int { return h.Count(search.Complete, search.Pr
 
 // queue hands out the trials of a run to its jobs.
 type queue struct {
-	*begun
+	*searchStudy
 	trials int
 	watch  func(done int)
 
@@ -166,7 +166,7 @@ func process() string {
 }
 
 // reap ends the trials of processes of this machine that were killed: nobody else would.
-func (b *begun) reap(ctx context.Context) error {
+func (b *searchStudy) reap(ctx context.Context) error {
 	trials, err := b.Storage.Trials(ctx, b.Info.ID, 0, nil)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (b *begun) reap(ctx context.Context) error {
 
 // outcome is that of a trial before it with the same parameters, or else it is tried.
 func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {
-	b := q.begun
+	b := q.searchStudy
 	q.lock.Lock()
 	n, ok := b.Same(t)
 	q.lock.Unlock()
@@ -218,7 +218,7 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 }
 
 // writeBest writes trials into a folder: their plans, or where they are trained their graphs.
-func (b *begun) writeBest(ctx context.Context, dir string, numbers []int, texts map[int]string) error {
+func (b *searchStudy) writeBest(ctx context.Context, dir string, numbers []int, texts map[int]string) error {
 	if b.space.Trains() {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
@@ -242,7 +242,7 @@ func (b *begun) writeBest(ctx context.Context, dir string, numbers []int, texts 
 }
 
 // write writes the plan of a trial, or where it is trained its graph, and returns the name of the file.
-func (b *begun) write(ctx context.Context, n int, texts map[int]string, path string) (string, error) {
+func (b *searchStudy) write(ctx context.Context, n int, texts map[int]string, path string) (string, error) {
 	if !b.space.Trains() {
 		plan, err := b.planOf(ctx, n, texts)
 		if err != nil {
@@ -262,7 +262,7 @@ func (b *begun) write(ctx context.Context, n int, texts map[int]string, path str
 }
 
 // params are those of a trial.
-func (b *begun) params(ctx context.Context, n int) ([]search.Param, error) {
+func (b *searchStudy) params(ctx context.Context, n int) ([]search.Param, error) {
 	trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
 	if err != nil {
 		return nil, err
@@ -271,7 +271,7 @@ func (b *begun) params(ctx context.Context, n int) ([]search.Param, error) {
 }
 
 // planOf is the plan of a trial: from texts, or made again.
-func (b *begun) planOf(ctx context.Context, n int, texts map[int]string) (string, error) {
+func (b *searchStudy) planOf(ctx context.Context, n int, texts map[int]string) (string, error) {
 	if text := texts[n]; text != "" {
 		return text, nil
 	}

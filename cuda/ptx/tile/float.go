@@ -26,24 +26,24 @@ type Scratch struct {
 	// Fragments that were unpacked lately: a kernel passes the same ones to many products.
 	lefts [4]left
 	next  int // of lefts, to be replaced
-	right held
+	right operand16
 }
 
 // left is a fragment of a and its values.
 type left struct {
-	held
+	operand16
 	values [16][16]float64
 }
 
-// held is a fragment of 16-bit elements as registers hold it.
-type held struct {
+// operand16 is a fragment of 16-bit elements as registers hold it.
+type operand16 struct {
 	rows  [4]lane.Row
 	count int // of rows; 0 for none
 	brain bool
 }
 
 // is says that this is the fragment.
-func (h *held) is(rows []*lane.Row, brain bool) bool {
+func (h *operand16) is(rows []*lane.Row, brain bool) bool {
 	if h.count != len(rows) || h.brain != brain {
 		return false
 	}
@@ -56,7 +56,7 @@ func (h *held) is(rows []*lane.Row, brain bool) bool {
 }
 
 // hold notes a fragment.
-func (h *held) hold(rows []*lane.Row, brain bool) {
+func (h *operand16) hold(rows []*lane.Row, brain bool) {
 	h.count, h.brain = len(rows), brain
 	for i, r := range rows {
 		h.rows[i] = *r

@@ -279,7 +279,7 @@ func tryEach(t *testing.T, c *choose.Study, s *Space, name string) {
 	}
 }
 
-// TestWarm: what is foreseen goes from the cheapest configuration to the least noise, each a trial that can be measured.
+// TestWarm: what is foreseen goes from the cheapest configuration to the least noise, each one that can be measured.
 func TestWarm(t *testing.T) {
 	c := study(t)
 	s, err := Read("s.toml", []byte("[study]\nobjectives = [\"sqnr max\", \"lut min\"]\n[[quantize]]\n"+
@@ -323,6 +323,21 @@ func TestWarm(t *testing.T) {
 	for i, v := range values[1:] {
 		if v[0] <= values[i][0] {
 			t.Errorf("%v loses more than %v, which costs less", v, values[i])
+		}
+	}
+}
+
+// TestElsewhere: a model that is gone ends the search, and is no trial that failed; formats that training refuses are.
+func TestElsewhere(t *testing.T) {
+	c := study(t)
+	s := &Space{epochs: 1, Objectives: []Objective{{figureOf("bits"), search.Minimize}}}
+	for code, want := range map[diag.Code]bool{diag.ModelOpen: false, diag.PJRTWorker: false, diag.NothingToPrune: true} {
+		c.Train = func(context.Context, *plan.Plan) (*driver.Quantized, error) {
+			return nil, diag.New(code, "model.onnx", "it is so")
+		}
+		o, err := s.Try(t.Context(), c, nil)
+		if failed := err == nil && o.State == search.Fail; failed != want || !want && diag.CodeOf(err) != code {
+			t.Errorf("%s: %+v, %v", code, o, err)
 		}
 	}
 }

@@ -164,8 +164,8 @@ func (w *warming) best(ctx context.Context) error {
 	return nil
 }
 
-// measure is what candidate k of choice i costs and loses, the others being as the base has them; of infinite loss where
-// it is refused.
+// measure is what candidate k of choice i costs and loses, the others being as the base has them; of infinite loss
+// where it is refused.
 func (w *warming) measure(ctx context.Context, i, k int) (choose.Option, error) {
 	picks := slices.Clone(w.base)
 	picks[i] = k

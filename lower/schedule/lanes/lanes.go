@@ -34,13 +34,13 @@ type laner struct {
 	Chosen Foldings
 	causes map[*ir.Node]dspCause // what notDSP has found
 	notes  []string
-	asked  map[string]*asked    // by rules, and the keys of each
+	asked  map[string]*request  // by rules, and the keys of each
 	padded map[*ir.Node]*padded // the rows of keys that may end in dead lanes, by the nodes that know of them
 }
 
 func newLaner(plan *plan.Fold, g *ir.Graph) *laner {
 	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]dspCause{},
-		asked: map[string]*asked{}}
+		asked: map[string]*request{}}
 	l.padded = findPadded(g, l.users)
 	return l
 }

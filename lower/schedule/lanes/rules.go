@@ -10,9 +10,9 @@ import (
 	"lathe/ir/op/lane"
 )
 
-// asked is what one rule has asked for by one key: the lanes that all its nodes can have, and the errors of those that
+// request is what one rule asks for by one key: the lanes that all its nodes can have, and the errors of those that
 // cannot have what it says.
-type asked struct {
+type request struct {
 	common  []int
 	lanes   int
 	refused []*diag.Error
@@ -25,7 +25,7 @@ func (l *laner) ask(from, key string, lanes int, legal []int, wrong *diag.Error)
 	}
 	a := l.asked[from+key]
 	if a == nil {
-		a = &asked{common: slices.Clone(legal), lanes: lanes}
+		a = &request{common: slices.Clone(legal), lanes: lanes}
 		l.asked[from+key] = a
 	}
 	a.common = slices.DeleteFunc(a.common, func(n int) bool { return !slices.Contains(legal, n) })
