@@ -46,3 +46,18 @@ func NeedMLDtypes(t testing.TB) func(script string) *exec.Cmd {
 	}
 	return run
 }
+
+// NeedSlang returns what makes the command that runs a script in a Python with pyslang, which scripts/setup fetches. It
+// skips t as Need does.
+func NeedSlang(t testing.TB) func(script string, args ...string) *exec.Cmd {
+	t.Helper()
+	python, cache := NeedNumPy(t), CacheDir(t)
+	run := func(script string, args ...string) *exec.Cmd {
+		path := fmt.Sprintf("import sys; sys.path.append('%s/pyslang/%%d.%%d' %% sys.version_info[:2])\n", cache)
+		return exec.Command(python, append([]string{"-c", path + script}, args...)...)
+	}
+	if run("import pyslang").Run() != nil {
+		message{t.Name() + " needs a python3 of 3.11 or newer with pyslang (scripts/setup fetches it)", inCI()}.end(t)
+	}
+	return run
+}

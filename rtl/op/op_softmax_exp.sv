@@ -116,8 +116,8 @@ module op_softmax_exp #(
       wire none;
       num_delay #(.WIDTH(12), .DEPTH(2)) u_rest (.clk(clk), .en(en), .in(y[11:0]), .out(rest));
       num_delay #(.WIDTH(6), .DEPTH(4)) u_shift (.clk(clk), .en(en), .in(y[25:20]), .out(shift));
-      num_delay #(.WIDTH(1), .DEPTH(5)) u_none (.clk(clk), .en(en), .in(y[63:26] != 38'd0 || dead_q), .out(none));
       logic dead_q;
+      num_delay #(.WIDTH(1), .DEPTH(5)) u_none (.clk(clk), .en(en), .in(y[63:26] != 38'd0 || dead_q), .out(none));
       always_ff @(posedge clk) if (en) dead_q <= dead && MASKED != 0;
       reg [40:0] word, s;
       logic [24:0] base, g;
