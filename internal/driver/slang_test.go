@@ -66,17 +66,7 @@ func TestSlang(t *testing.T) {
 		}
 		folders = append(folders, dir)
 	}
-	// One that breaks the rule.
-	planted := filepath.Join(root, "planted")
-	if err := os.MkdirAll(planted, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"sources.f": "late.sv\n",
-		"late.sv": "module late (input wire a, output wire b);\n  assign b = a ^ c;\n  wire c = a;\nendmodule\n"} {
-		if err := os.WriteFile(filepath.Join(planted, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	planted := late(t, root)
 	out, err := slang(slangScript, append(slices.Clone(folders), planted)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -89,4 +79,20 @@ func TestSlang(t *testing.T) {
 	if !strings.Contains(string(out), "1 "+planted+"\n") || t.Failed() {
 		t.Errorf("slang says\n%s", out)
 	}
+}
+
+// late writes a design that breaks the rule into a folder below root.
+func late(t *testing.T, root string) string {
+	t.Helper()
+	dir := filepath.Join(root, "planted")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"sources.f": "late.sv\n",
+		"late.sv": "module late (input wire a, output wire b);\n  assign b = a ^ c;\n  wire c = a;\nendmodule\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
