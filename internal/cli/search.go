@@ -104,7 +104,8 @@ func (a *App) search() *cobra.Command {
 			"quantized, its hardware predicted, and its accuracy measured. Studies are kept in Optuna's own form.",
 		Example: "  lathe search run model.onnx --space s.toml --data x.npz --labels y.npy --trials 100"}
 	c.AddCommand(a.searchRun(), a.searchCreate(), a.searchStatus(), a.searchBest(), a.searchFront(), a.searchAsk(),
-		a.searchTell(), a.searchPlot(), a.searchHTML(), a.searchPreset(), a.searchRepair())
+		a.searchTell(), a.searchPlot(), a.searchHTML(), a.searchPreset(), a.searchCopy(), a.searchDiff(),
+		a.searchRepair())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommand(c, args[0])

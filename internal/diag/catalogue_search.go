@@ -50,4 +50,10 @@ var searches = []Entry{
 		"Bring an older database up to date with `optuna storage upgrade`; a newer one needs a newer Lathe or a " +
 			"new file.",
 		"sqlite.Open(ctx, " + `"newer.db", false) // its schema_version is 13`},
+	{StudyDiffers, "Two studies are not alike: the first difference is named.",
+		"Compare how both were run: `lathe search status` shows sampler and seed of each; with `--jobs` above 1, the " +
+			"order of trials is one of many.",
+		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
+			"$ lathe search copy two.log --storage run.log\n$ lathe search ask --storage two.log\n" +
+			"$ lathe search diff two.log --storage run.log" + widths},
 }

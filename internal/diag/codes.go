@@ -309,4 +309,5 @@ const (
 	StudyOther   Code = "L1107"
 	TrialValues  Code = "L1108"
 	StudySchema  Code = "L1109"
+	StudyDiffers Code = "L1110"
 )

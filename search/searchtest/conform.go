@@ -42,7 +42,7 @@ func Conform(t *testing.T, s, model search.Storage, again func() search.Storage,
 		}
 	}
 	for i := range a {
-		if x, y := dump(t, s, a[i]), dump(t, model, b[i]); x != y {
+		if x, y := Dump(t, s, a[i]), Dump(t, model, b[i]); x != y {
 			t.Fatalf("seed %d, study %d:\n%s\nbut the model has\n%s", seed, i, x, y)
 		}
 	}
@@ -183,8 +183,8 @@ func (o *doing) run(s search.Storage, id search.StudyID) (search.StudyID, error)
 	return 0, s.UpdateTrial(ctx, id, o.number, o.change)
 }
 
-// dump is all of a study as text.
-func dump(t *testing.T, s search.Storage, id search.StudyID) string {
+// Dump is all of a study as text, but its ID.
+func Dump(t *testing.T, s search.Storage, id search.StudyID) string {
 	t.Helper()
 	ctx := context.Background()
 	all, err := s.Studies(ctx)

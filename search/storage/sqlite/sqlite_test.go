@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -119,4 +120,55 @@ func BenchmarkTrial(b *testing.B) {
 	}
 	defer s.Close()
 	searchtest.Overhead(b, s, sampler.NewRandom(0))
+}
+
+// TestCopy: whatever happened to studies, copies have it all, from a database to the memory and back; another change is
+// seen.
+func TestCopy(t *testing.T) {
+	from := open(t, filepath.Join(t.TempDir(), "a.db"))
+	searchtest.Conform(t, from, memory.New(), nil, 300, 5)
+	all, err := from.Studies(t.Context())
+	if err != nil || len(all) == 0 {
+		t.Fatal(len(all), err)
+	}
+	middle, back := memory.New(), open(t, filepath.Join(t.TempDir(), "b.db"))
+	copied := 0
+	for _, info := range all {
+		n, err := search.Copy(t.Context(), from, info, middle, info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied += n
+		there, err := search.Find(t.Context(), middle, "", info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := search.Copy(t.Context(), middle, there, back, info.Name); err != nil {
+			t.Fatal(err)
+		}
+		again, err := search.Find(t.Context(), back, "", info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := searchtest.Dump(t, from, info.ID), searchtest.Dump(t, back, again.ID); a != b {
+			t.Errorf("%s\ncopied\n%s", a, b)
+		}
+		first, _ := from.Trials(t.Context(), info.ID, 0, nil)
+		second, _ := back.Trials(t.Context(), again.ID, 0, nil)
+		if what := search.Differ(info, again, first, second); what != "" {
+			t.Errorf("study %s: %s", info.Name, what)
+		}
+		if len(second) > 0 {
+			second[len(second)-1].SetParam(search.Param{Name: "more", Dist: search.NewInt(1, 2, 1, false), Value: 1})
+			if what := search.Differ(info, again, first, second); !strings.Contains(what, "only the second has more") {
+				t.Errorf("another parameter: %q", what)
+			}
+		}
+		if _, err := search.Copy(t.Context(), from, info, middle, info.Name); diag.CodeOf(err) != diag.StudyExists {
+			t.Errorf("a second copy of the name: %v", err)
+		}
+	}
+	if copied < 20 {
+		t.Errorf("%d trials", copied)
+	}
 }
