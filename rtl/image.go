@@ -6,9 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"math/rand/v2"
-	"slices"
 	"strings"
 )
 
@@ -126,66 +124,6 @@ func (im Image) limbs(visit func(word []uint64) error) error {
 		}
 	}
 	return nil
-}
-
-// Page is where regions of memory begin, in bytes: at multiples of it.
-const Page = 4096
-
-// Bytes is the size of the region: whole pages for each set.
-func (o *Outside) Bytes() int { return o.Sets * o.stride() }
-
-// stride is the bytes from a set to the next one.
-func (o *Outside) stride() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
-
-// checkedROM is the module of a ROM that is read once after reset, before it is used.
-const checkedROM = "mem_checked"
-
-// Checked says that the words are in a ROM that is checked before it is used.
-func (o *Outside) Checked() bool { return o.Module == checkedROM }
-
-// romParams are those of checkedROM but for its image.
-func (o *Outside) romParams() []Param {
-	u := NewUnit(o.Module, "WIDTH", o.Width, "DEPTH", o.Depth)
-	if o.Sets > 1 {
-		u.With("SETS", o.Sets, "SWEEPS", o.Sweeps)
-	}
-	return u.With("STYLE", o.Style).Params
-}
-
-// Sealed are the parameters that bind the image of a checked ROM to the instance whose file it is.
-func (o *Outside) Sealed(im Image, instance string) []Param {
-	im.Param = "IMAGE"
-	params := im.Params(instance)
-	params[0].Value = `"` + o.Image.FileName(instance) + `"`
-	return append(params, Param{Name: "SIGN", Value: fmt.Sprintf("32'h%08x", o.sign(im))})
-}
-
-// sign is what the register of checkedROM holds when it has read the image.
-func (o *Outside) sign(im Image) uint32 {
-	var words []uint32 // each folded into one limb
-	err := im.limbs(func(word []uint64) error {
-		fold := uint32(0)
-		for j := range 2 * len(word) {
-			fold ^= bits.RotateLeft32(uint32(word[j/2]>>(32*(j%2))), j)
-		}
-		words = append(words, fold)
-		return nil
-	})
-	if err != nil { // of visit alone
-		return 0
-	}
-	sweeps, sign := o.Sweeps, ^uint32(0)
-	if o.Sets == 1 {
-		sweeps = 1
-	}
-	for set := range slices.Chunk(words, o.Depth) {
-		for range sweeps {
-			for _, w := range set {
-				sign = (sign<<1 | (sign>>31^sign>>21^sign>>1^sign)&1) ^ w
-			}
-		}
-	}
-	return sign
 }
 
 // RandomImage is a memory image, in $readmemh form, of random words of so many bits; the same ones in each run.

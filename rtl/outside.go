@@ -3,8 +3,8 @@
 package rtl
 
 import (
-	"bytes"
-	"io"
+	"fmt"
+	"math/bits"
 	"slices"
 
 	"lathe/internal/diag"
@@ -169,6 +169,66 @@ func (o *Outside) Demand() float64 {
 	return float64(o.Traffic(o.Sweeps)) / float64(o.Depth*o.Sweeps)
 }
 
+// Page is where regions of memory begin, in bytes: at multiples of it.
+const Page = 4096
+
+// Bytes is the size of the region: whole pages for each set.
+func (o *Outside) Bytes() int { return o.Sets * o.stride() }
+
+// stride is the bytes from a set to the next one.
+func (o *Outside) stride() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
+
+// checkedROM is the module of a ROM that is read once after reset, before it is used.
+const checkedROM = "mem_checked"
+
+// Checked says that the words are in a ROM that is checked before it is used.
+func (o *Outside) Checked() bool { return o.Module == checkedROM }
+
+// romParams are those of checkedROM but for its image.
+func (o *Outside) romParams() []Param {
+	u := NewUnit(o.Module, "WIDTH", o.Width, "DEPTH", o.Depth)
+	if o.Sets > 1 {
+		u.With("SETS", o.Sets, "SWEEPS", o.Sweeps)
+	}
+	return u.With("STYLE", o.Style).Params
+}
+
+// Sealed are the parameters that bind the image of a checked ROM to the instance whose file it is.
+func (o *Outside) Sealed(im Image, instance string) []Param {
+	im.Param = "IMAGE"
+	params := im.Params(instance)
+	params[0].Value = `"` + o.Image.FileName(instance) + `"`
+	return append(params, Param{Name: "SIGN", Value: fmt.Sprintf("32'h%08x", o.sign(im))})
+}
+
+// sign is what the register of checkedROM holds when it has read the image.
+func (o *Outside) sign(im Image) uint32 {
+	var words []uint32 // each folded into one limb
+	err := im.limbs(func(word []uint64) error {
+		fold := uint32(0)
+		for j := range 2 * len(word) {
+			fold ^= bits.RotateLeft32(uint32(word[j/2]>>(32*(j%2))), j)
+		}
+		words = append(words, fold)
+		return nil
+	})
+	if err != nil { // of visit alone
+		return 0
+	}
+	sweeps, sign := o.Sweeps, ^uint32(0)
+	if o.Sets == 1 {
+		sweeps = 1
+	}
+	for set := range slices.Chunk(words, o.Depth) {
+		for range sweeps {
+			for _, w := range set {
+				sign = (sign<<1 | (sign>>31^sign>>21^sign>>1^sign)&1) ^ w
+			}
+		}
+	}
+	return sign
+}
+
 // cost is what fetches the words.
 func (o *Outside) cost(f *target.Family) (Cost, error) {
 	h, err := Lookup(o.Module)
@@ -299,97 +359,4 @@ func (c *Cache) cost(f *target.Family) (Cost, error) {
 // memory of so many bytes.
 func WritePort(clients, bits, bytes int) *Unit {
 	return NewUnit("axi_write", "CLIENTS", clients, "BITS", bits, "AT_W", AddressWidth(bits, bytes))
-}
-
-// Regions is a file of weights for a memory outside: one region after the other, each of whole pages. Multi-byte values
-// are little-endian.
-type Regions []Region
-
-// Region is the weights of one unit. The image has its words, made or not.
-type Region struct {
-	*Outside
-	Words Image
-}
-
-// Size is the number of bytes.
-func (r Regions) Size() (size int) {
-	for _, p := range r {
-		size += p.Bytes()
-	}
-	return size
-}
-
-// File is the file of the given name, whose bytes are made when they are read.
-func (r Regions) File(name string) File { return File{Name: name, regions: r} }
-
-// write writes all bytes to w.
-func (r Regions) write(w io.Writer) error {
-	for _, p := range r {
-		if err := p.write(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// chunk is how many bytes are written at once.
-const chunk = 1 << 20
-
-func (p Region) write(w io.Writer) error {
-	size := p.Port / 8 // of what a line of whole words takes
-	if p.PerBeat() == 0 {
-		size *= (p.Width + p.Port - 1) / p.Port
-	}
-	out := &beats{to: w, line: make([]byte, size)}
-	left, filled, words := p.stride(), 0, 0
-	err := p.Words.limbs(func(word []uint64) error {
-		place(out.line, filled*p.Width, p.Width, word)
-		filled, words = filled+1, words+1
-		ends := words == p.Depth // of the set
-		if filled == max(p.PerBeat(), 1) || ends {
-			filled, left = 0, left-size
-			out.end()
-		}
-		if ends {
-			out.Write(make([]byte, left))
-			left, words = p.stride(), 0
-		}
-		return out.flush(chunk)
-	})
-	if err != nil {
-		return err
-	}
-	return out.flush(1)
-}
-
-// beats gathers what is written at once.
-type beats struct {
-	bytes.Buffer
-	to   io.Writer
-	line []byte // not yet ended
-}
-
-// end ends the line, and begins one of zeros.
-func (b *beats) end() {
-	b.Write(b.line)
-	clear(b.line)
-}
-
-// flush passes on what has gathered, if that is so many bytes.
-func (b *beats) flush(least int) error {
-	if b.Len() < least {
-		return nil
-	}
-	_, err := b.WriteTo(b.to)
-	return err
-}
-
-// place puts the low bits of word, width of them, at bit at of line, where zeros stand.
-func place(line []byte, at, width int, word []uint64) {
-	for i := 0; i < width; {
-		n := min(8-(at+i)%8, width-i, 64-i%64)
-		bits := byte(word[i/64] >> (i % 64) & (1<<n - 1))
-		line[(at+i)/8] |= bits << ((at + i) % 8)
-		i += n
-	}
 }

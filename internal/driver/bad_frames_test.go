@@ -40,8 +40,14 @@ endmodule
 // checkedJob is an example whose frames are checked.
 func checkedJob(t *testing.T, model, bad string) *driver.Job {
 	t.Helper()
+	return plannedJob(t, model, "[stream]\nbad_frame = \""+bad+"\"\n")
+}
+
+// plannedJob is an example under the text of a plan.
+func plannedJob(t *testing.T, model, text string) *driver.Job {
+	t.Helper()
 	plan := filepath.Join(t.TempDir(), "plan.toml")
-	if err := os.WriteFile(plan, []byte("[stream]\nbad_frame = \""+bad+"\"\n"), 0o644); err != nil {
+	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	dir := examples + model + "/"

@@ -5,8 +5,6 @@ package driver_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -23,16 +21,7 @@ const checkStart = "[memory]\ncheck = \"start\"\n"
 // sealedJob is an example whose weights are checked.
 func sealedJob(t *testing.T, model string, samples int) *driver.Job {
 	t.Helper()
-	plan := filepath.Join(t.TempDir(), "plan.toml")
-	if err := os.WriteFile(plan, []byte(checkStart), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	dir := examples + model + "/"
-	s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz", Plan: plan}
-	j, err := compileAs(t.Context(), s, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := plannedJob(t, model, checkStart)
 	j.Samples, j.Floats, j.Labels = j.Samples[:samples], j.Floats[:samples], j.Labels[:samples]
 	return j
 }
