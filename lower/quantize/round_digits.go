@@ -66,6 +66,7 @@ var digitPrices = []float64{1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2
 type priced struct {
 	price   float64
 	rounder rounder
+	after   []any // of the nodes
 	quality
 }
 
@@ -90,10 +91,7 @@ type digitRounding struct {
 // roundDigits rounds weights with the price that the plan names, or with the highest of digitPrices with which the
 // outputs keep enough.
 func roundDigits(s *stage, g *ir.Graph, gain *gain) error {
-	d := digitRounding{state: s, graph: g, gain: gain, tried: map[float64]*priced{}}
-	for _, n := range g.Nodes {
-		d.before = append(d.before, n.Attrs)
-	}
+	d := digitRounding{state: s, graph: g, gain: gain, before: attrsOf(g), tried: map[float64]*priced{}}
 	given := s.Plan.Quantize.DigitPrice
 	if given == nil {
 		best, err := d.highest()
@@ -142,18 +140,39 @@ func (d *digitRounding) keeps(p *priced) bool {
 	return p.sqnr >= min(keptDecibels, d.gain.before.sqnr)
 }
 
-// try has the weights rounded at a price.
+// try has the weights rounded at a price, once.
 func (d *digitRounding) try(price float64) (*priced, error) {
-	for i, n := range d.graph.Nodes {
-		n.Attrs = d.before[i]
+	if p := d.tried[price]; p != nil {
+		d.set(p.after)
+		return p, nil
 	}
+	d.set(d.before)
 	p := &priced{price: price, rounder: rounder{state: d.state, graph: d.graph, way: plan.RoundDigits, price: price}}
 	err := p.rounder.layers(d.gain.samples)
 	if err == nil {
 		p.quality, err = d.state.quality(d.gain.want, d.graph, d.gain.samples)
 	}
+	if err != nil {
+		return nil, err
+	}
+	p.after = attrsOf(d.graph)
 	d.tried[price] = p
-	return p, err
+	return p, nil
+}
+
+// attrsOf are those of the nodes.
+func attrsOf(g *ir.Graph) (all []any) {
+	for _, n := range g.Nodes {
+		all = append(all, n.Attrs)
+	}
+	return all
+}
+
+// set gives the nodes attributes that they had.
+func (d *digitRounding) set(all []any) {
+	for i, n := range d.graph.Nodes {
+		n.Attrs = all[i]
+	}
 }
 
 // refuse says that nothing is left of the outputs at a price, and what others leave.
