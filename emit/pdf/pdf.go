@@ -7,7 +7,6 @@ package pdf
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -26,7 +25,7 @@ func Of(svg []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{root: first}
+	p := &printer{}
 	for name, to := range map[string]*float64{"width": &p.width, "height": &p.height} {
 		if *to, err = strconv.ParseFloat(first.get(name, ""), 64); err != nil {
 			return nil, fmt.Errorf("pdf: %s of the picture: %w", name, err)
@@ -101,7 +100,6 @@ func (e *element) inherited(name, other string) string {
 // printer prints elements.
 type printer struct {
 	*fpdf.Fpdf
-	root          element
 	width, height float64
 	letters       func(string) string
 	err           error
@@ -164,10 +162,17 @@ func (p *printer) number(e element, name string) float64 {
 
 func (p *printer) parse(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil && p.err == nil {
-		p.err = fmt.Errorf("pdf: %w", err)
+	if err != nil {
+		p.fail("%w", err)
 	}
 	return v
+}
+
+// fail notes the first thing that is not known.
+func (p *printer) fail(text string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("pdf: "+text, args...)
+	}
 }
 
 // shape prints a line or an area.
@@ -233,8 +238,8 @@ func (p *printer) colour(text string) (r, g, b int) {
 		digits = strings.Join([]string{digits[:1], digits[:1], digits[1:2], digits[1:2], digits[2:], digits[2:]}, "")
 	}
 	v, err := strconv.ParseUint(digits, 16, 24)
-	if (!hex || len(digits) != 6 || err != nil) && p.err == nil {
-		p.err = fmt.Errorf("pdf: colour %q is not known", text)
+	if !hex || len(digits) != 6 || err != nil {
+		p.fail("colour %q is not known", text)
 	}
 	return int(v >> 16), int(v >> 8 & 255), int(v & 255)
 }
@@ -254,8 +259,8 @@ func (p *printer) text(e element, text string) {
 	text = p.letters(text)
 	x, y, turn := p.number(e, "x"), p.number(e, "y"), 0.0
 	if t, ok := e.own["transform"]; ok {
-		if _, err := fmt.Sscanf(t, "translate(%f %f) rotate(%f)", &x, &y, &turn); err != nil && p.err == nil {
-			p.err = fmt.Errorf("pdf: transform %q is not known: %w", t, err)
+		if _, err := fmt.Sscanf(t, "translate(%f %f) rotate(%f)", &x, &y, &turn); err != nil {
+			p.fail("transform %q is not known: %w", t, err)
 		}
 	}
 	left := x
@@ -274,15 +279,14 @@ func (p *printer) text(e element, text string) {
 // path prints the commands M, L, C, V and z of a path, and the tip of an arrow where the path has a marker at its end.
 func (p *printer) path(e element, how string) {
 	var x, y float64
-	steps := commands(e.get("d", ""))
-	for _, s := range steps {
+	for _, s := range commands(e.get("d", "")) {
 		at := make([]float64, len(s.numbers))
 		for i, n := range s.numbers {
 			at[i] = p.parse(n)
 		}
 		switch want := map[byte]int{'M': 2, 'L': 2, 'C': 6, 'V': 1, 'z': 0}; {
 		case s.letter == 0 || len(at) != want[s.letter]:
-			p.err = errors.Join(p.err, fmt.Errorf("pdf: path %q is not known", e.get("d", "")))
+			p.fail("path %q is not known", e.get("d", ""))
 			return
 		case s.letter == 'M':
 			x, y = at[0], at[1]
