@@ -5,23 +5,11 @@ package search
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"lathe/internal/diag"
 )
-
-// attrs are the attributes of the user and of the system, in the order of their keys.
-func attrs(user, system Attributes) (out []Attr) {
-	for _, key := range slices.Sorted(maps.Keys(user)) {
-		out = append(out, Attr{Key: key, Value: user[key]})
-	}
-	for _, key := range slices.Sorted(maps.Keys(system)) {
-		out = append(out, Attr{System: true, Key: key, Value: system[key]})
-	}
-	return out
-}
 
 // Copy makes a study of a storage anew in another one, under a name, with all its trials under the same numbers.
 // Error L1106 where that has a study of the name; then nothing is made.
@@ -34,7 +22,7 @@ func Copy(ctx context.Context, from Storage, info *StudyInfo, to Storage, name s
 	if err != nil {
 		return 0, err
 	}
-	if err := to.SetStudy(ctx, id, attrs(info.User, info.System)...); err != nil {
+	if err := to.SetStudy(ctx, id, append(info.User.List(false), info.System.List(true)...)...); err != nil {
 		return 0, err
 	}
 	for _, t := range list {

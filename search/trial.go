@@ -7,6 +7,7 @@ package search
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -109,6 +110,14 @@ func (a Attributes) clone() Attributes {
 		c[k] = v
 	}
 	return c
+}
+
+// List is the attributes in the order of their keys, of the system or of the user.
+func (a Attributes) List(system bool) (out []Attr) {
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		out = append(out, Attr{system, key, a[key]})
+	}
+	return out
 }
 
 // Set adds or replaces an attribute.

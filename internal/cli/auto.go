@@ -169,8 +169,8 @@ func unmet(model string, p *plan.Plan, r *choose.Auto) error {
 
 // writePlans writes plans into a folder, which is made if need be; other files of it stay.
 func writePlans(dir string, plans map[string]string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
+	if err := makeFolder(dir); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(plans)) {
 		if err := writeFile(filepath.Join(dir, name), []byte(plans[name])); err != nil {

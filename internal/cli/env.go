@@ -91,6 +91,32 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
+// makeFolder makes a folder, unless it is there.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
+	}
+	return nil
+}
+
+// writeDrawn writes a picture as SVG and as PDF, and its numbers, if they are not nil, as CSV: files of one name but
+// for their ends.
+func writeDrawn(name string, svg, csv []byte) (files []string, err error) {
+	for _, file := range []struct {
+		end  string
+		data []byte
+	}{{".svg", svg}, {".pdf", svg}, {".csv", csv}} {
+		if file.data == nil {
+			continue
+		}
+		if err := writePicture(name+file.end, file.data); err != nil {
+			return nil, err
+		}
+		files = append(files, name+file.end)
+	}
+	return files, nil
+}
+
 // writePicture writes a picture that is an SVG, or as a PDF where the path ends in .pdf.
 func writePicture(path string, svg []byte) error {
 	if filepath.Ext(path) != ".pdf" {

@@ -78,9 +78,7 @@ func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Com
 		given(c.Flags(), "batch", &f.batch)
 	set.LR = given(c.Flags(), "lr", &f.lr)
 	f.task.Progress = p.Report
-	if free := memory.Free("/"); free != memory.Unknown {
-		f.task.Memory = free
-	}
+	f.task.Memory = freeMemory()
 	e := &trainEngine{app: a, name: f.engine}
 	if f.engine == "pjrt" { // demanded: fail before anything is written
 		if _, err := e.get(ctx); err != nil {
@@ -94,24 +92,35 @@ func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Com
 	return e.end, nil
 }
 
+// freeMemory is how many bytes training may take; 0: not known.
+func freeMemory() int64 {
+	if free := memory.Free("/"); free != memory.Unknown {
+		return free
+	}
+	return 0
+}
+
 // trainEngine is what training runs on, for all that is trained in turn.
 type trainEngine struct {
-	app  *App
-	name string // as asked for; "": PJRT where its plugin is there
-	pjrt *pjrt.Engine
+	app     *App
+	name    string       // as asked for; "": PJRT where its plugin is there
+	started train.Engine // nil: not yet
+	pjrt    *pjrt.Engine // behind it; nil: it is in Go
 }
 
 // get starts it, if it does not run.
 func (e *trainEngine) get(ctx context.Context) (_ train.Engine, err error) {
-	if e.app.inGo(e.name) {
-		return slow.Engine(), nil
-	}
-	if e.pjrt == nil {
+	switch {
+	case e.started != nil:
+	case e.app.inGo(e.name):
+		e.started = slow.Engine()
+	default:
 		if e.pjrt, err = pjrt.Start(ctx, e.app.Env.pjrtConfig()); err != nil {
 			return nil, err
 		}
+		e.started = train.OnPJRT(e.pjrt)
 	}
-	return train.OnPJRT(e.pjrt), nil
+	return e.started, nil
 }
 
 // end ends its process.

@@ -23,8 +23,7 @@ type progress struct {
 	drawn        int       // characters of the line on the terminal
 	stop         chan struct{}
 	took         map[string]float64 // seconds of the steps that are over
-	due          time.Time          // when the step that is estimated was last said to end
-	estimated    string
+	due          time.Time          // when this step was last said to end; zero: nobody has said
 }
 
 const (
@@ -38,7 +37,7 @@ func (p *progress) Report(step string, done, total int) {
 	defer p.mu.Unlock()
 	if step != p.step {
 		p.end()
-		p.step, p.passes, p.began, p.said = step, 0, time.Now(), time.Time{}
+		p.step, p.passes, p.began, p.said, p.due = step, 0, time.Now(), time.Time{}, time.Time{}
 		if p.start.IsZero() {
 			p.start = p.began
 		}
@@ -126,9 +125,8 @@ func (p *progress) line(now time.Time) string {
 func (p *progress) left(now time.Time, estimate time.Duration) time.Duration {
 	const little = 1.3
 	before := p.due.Sub(now)
-	if p.due.IsZero() || p.estimated != p.step || estimate < before ||
-		float64(estimate) > little*float64(before+time.Second) {
-		p.due, p.estimated = now.Add(estimate), p.step
+	if p.due.IsZero() || estimate < before || float64(estimate) > little*float64(before+time.Second) {
+		p.due = now.Add(estimate)
 		return estimate
 	}
 	return before

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"testing"
 	"time"
 )
@@ -31,7 +32,7 @@ func TestAnnounce(t *testing.T) {
 // TestLeft: parts that get slower bit by bit do not move the end away with every line; what is much slower than it was
 // said to be does.
 func TestLeft(t *testing.T) {
-	p := progress{step: "trials", began: time.Unix(0, 0), total: 100}
+	p := progress{app: &App{Err: io.Discard}, step: "trials", began: time.Unix(0, 0), total: 100}
 	for _, c := range []struct {
 		done int
 		at   time.Duration
@@ -48,7 +49,10 @@ func TestLeft(t *testing.T) {
 			t.Errorf("%d after %v: %q, want %q", c.done, c.at, got, c.want)
 		}
 	}
-	p.step, p.done, p.began = "simulation", 50, p.began.Add(time.Hour)
+	p.Report("simulation", 50, 100)
+	defer p.finish() // behind the lock
+	p.mu.Lock()      // it is shown by the clock
+	defer p.mu.Unlock()
 	if got := p.line(p.began.Add(time.Minute)); got != "simulation: 50 %, 1m0s left" {
 		t.Errorf("the next step: %q", got)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -47,29 +46,31 @@ func (a *App) searchPlot() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
+		if err := makeFolder(dir); err != nil {
+			return err
 		}
 		var files []string
 		for _, p := range list {
-			for _, file := range []struct {
-				end   string
-				data  []byte
-				write func(path string, data []byte) error
-			}{{".svg", p.SVG, writePicture}, {".pdf", p.SVG, writePicture}, {".csv", choose.CSV(p.Table), writeFile}} {
-				path := filepath.Join(dir, p.Name+file.end)
-				if err := file.write(path, file.data); err != nil {
-					return err
-				}
-				fmt.Fprintf(a.Out, "wrote %s\n", path)
-				files = append(files, path)
+			written, err := a.writePictures(dir, &p)
+			if err != nil {
+				return err
 			}
+			files = append(files, written...)
 		}
 		return a.writeJSON(map[string]any{"study": s.Info.Name, "files": files})
 	})
 	c.Flags().StringVarP(&dir, "output", "o", "", "folder for the pictures (.svg and .pdf), each with its numbers (.csv)")
 	c.Example = "  lathe search plot --storage run.log -o pictures"
 	return c
+}
+
+// writePictures writes a picture with its numbers into a folder, and says so.
+func (a *App) writePictures(dir string, p *picture.Picture) ([]string, error) {
+	files, err := writeDrawn(filepath.Join(dir, p.Name), p.SVG, choose.CSV(p.Table))
+	for _, path := range files {
+		fmt.Fprintf(a.Out, "wrote %s\n", path)
+	}
+	return files, err
 }
 
 func (a *App) searchHTML() *cobra.Command {

@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,8 +52,8 @@ func (a *App) searchPreset() *cobra.Command {
 			if err := f.checkJobs(); err != nil {
 				return err
 			}
-			if err := os.MkdirAll(f.dir, 0o755); err != nil {
-				return diag.New(diag.FileWrite, f.dir, "cannot make the folder: %v", reason(err))
+			if err := makeFolder(f.dir); err != nil {
+				return err
 			}
 			if err := f.check(c); err != nil {
 				return err
@@ -117,16 +116,8 @@ func (a *App) runPreset(ctx context.Context, f *presetFlags, preset *space.Prese
 		return err
 	}
 	drawn := picture.Compare(preset.Title+": "+modelName(model), objective, curves)
-	for _, file := range []struct {
-		end   string
-		data  []byte
-		write func(string, []byte) error
-	}{{".svg", drawn.SVG, writePicture}, {".pdf", drawn.SVG, writePicture}, {".csv", choose.CSV(drawn.Table), writeFile}} {
-		path := filepath.Join(f.dir, drawn.Name+file.end)
-		if err := file.write(path, file.data); err != nil {
-			return err
-		}
-		fmt.Fprintf(a.Out, "wrote %s\n", path)
+	if _, err := a.writePictures(f.dir, &drawn); err != nil {
+		return err
 	}
 	return a.writeJSON(map[string]any{"preset": preset.Name, "model": model, "objective": objective, "best": found})
 }

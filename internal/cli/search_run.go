@@ -20,7 +20,6 @@ import (
 	"lathe/internal/choose/space"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/internal/memory"
 	"lathe/internal/training"
 	"lathe/lower/plan"
 	"lathe/search"
@@ -159,16 +158,14 @@ func (a *App) measured(ctx context.Context, f *searchFlags, model string) (*choo
 		return t, err
 	}
 	f.engine = &trainEngine{app: a}
-	task := training.Task{Data: f.data, Labels: f.labels, AtEnd: true, Classes: true, Engine: f.engine.get}
-	if free := memory.Free("/"); free != memory.Unknown {
-		task.Memory = free
-	}
+	task := training.Task{Data: f.data, Labels: f.labels, AtEnd: true, Classes: true, Engine: f.engine.get,
+		Memory: freeMemory(), Files: &training.Files{}}
 	if task.Source, err = f.of(a, model); err != nil {
 		return nil, err
 	}
 	var one sync.Mutex
 	t.Train = func(ctx context.Context, p *plan.Plan) (*driver.Quantized, error) {
-		one.Lock() // of the engine
+		one.Lock() // of the engine, and of the files
 		defer one.Unlock()
 		task := task
 		task.Adjust = func(*plan.Plan) (*plan.Plan, error) { return p, nil }

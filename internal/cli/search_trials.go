@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,13 +66,12 @@ func (a *App) warmUp(ctx context.Context, b *searchStudy, most, trials int) erro
 	}
 	p := progress{app: a}
 	defer p.finish()
-	list, err := b.space.Warm(ctx, b.model, most, p.Report)
+	list, measured, err := b.space.Warm(ctx, b.model, most, p.Report)
 	if err != nil {
 		return err
 	}
 	p.finish()
-	fmt.Fprintf(a.Out, "warm start: %s of %s\n", diag.Amount(len(list), "trial"), diag.Amount(b.space.Foresight(),
-		"measured plan"))
+	fmt.Fprintf(a.Out, "warm start: %s of %s\n", diag.Amount(len(list), "trial"), diag.Amount(measured, "measured plan"))
 	for _, values := range list {
 		if _, err := b.Enqueue(ctx, values, "knapsack"); err != nil {
 			return err
@@ -205,9 +202,7 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 		if old := trials[0]; old.State.Finished() {
 			o := &space.Outcome{State: old.State, Values: old.Values, Attrs: []search.Attr{{Key: "lathe:same_as",
 				Value: search.Encode(n)}}}
-			for _, key := range slices.Sorted(maps.Keys(old.User)) {
-				o.Attrs = append(o.Attrs, search.Attr{Key: key, Value: old.User[key]})
-			}
+			o.Attrs = append(o.Attrs, old.User.List(false)...)
 			if list := old.Constraints(); list != nil {
 				o.Attrs = append(o.Attrs, search.ConstraintAttr(list))
 			}
@@ -220,8 +215,8 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 // writeBest writes trials into a folder: their plans, or where they are trained their graphs.
 func (b *searchStudy) writeBest(ctx context.Context, dir string, numbers []int, texts map[int]string) error {
 	if b.space.Trains() {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return diag.New(diag.FileWrite, dir, "cannot make the folder: %v", reason(err))
+		if err := makeFolder(dir); err != nil {
+			return err
 		}
 		for _, n := range numbers {
 			if _, err := b.write(ctx, n, texts, filepath.Join(dir, fmt.Sprintf("trial-%d", n))); err != nil {

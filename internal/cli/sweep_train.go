@@ -155,14 +155,8 @@ func (a *App) sweepTraining(c *cobra.Command, f *sweepFlags, model string) error
 	if f.out == "" {
 		return a.writeJSON(s)
 	}
-	for _, file := range []struct {
-		name  string
-		data  []byte
-		write func(path string, data []byte) error
-	}{{"sweep.csv", s.CSV(), writeFile}, {"sweep.svg", s.SVG(), writePicture}, {"sweep.pdf", s.SVG(), writePicture}} {
-		if err := file.write(filepath.Join(f.out, file.name), file.data); err != nil {
-			return err
-		}
+	if _, err := writeDrawn(filepath.Join(f.out, "sweep"), s.SVG(), s.CSV()); err != nil {
+		return err
 	}
 	if err := a.writePage(filepath.Join(f.out, "sweep.html"), s.Page(Version)); err != nil {
 		return err

@@ -115,10 +115,8 @@ func (l *trainLog) close() error {
 	if len(curves) == 0 {
 		return nil
 	}
-	for _, end := range []string{".svg", ".pdf"} {
-		if err := writePicture(filepath.Join(l.folder, curvesPlot+end), curves.SVG()); err != nil {
-			return err
-		}
+	if _, err := writeDrawn(filepath.Join(l.folder, curvesPlot), curves.SVG(), nil); err != nil {
+		return err
 	}
 	path := filepath.Join(l.folder, curvesPage)
 	page, err := curves.Page("Training of "+filepath.Base(l.model), Version).HTML()

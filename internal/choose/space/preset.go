@@ -4,9 +4,11 @@ package space
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"lathe/internal/choose"
+	"lathe/search/sampler"
 )
 
 // Curve is one search of a preset: what it may choose, and what proposes.
@@ -68,10 +70,8 @@ func samplers(t *choose.Study) (out []Curve) {
 		}
 	}
 	widths := "2..8"
-	for points, w := 7.0, 1; w < weighted; w++ {
-		if points *= 7; points > 1e6 { // a grid has no more
-			widths = "4..8:4"
-		}
+	if math.Pow(7, float64(weighted)) > sampler.MostPoints { // of a grid
+		widths = "4..8:4"
 	}
 	figure, least := kept(t)
 	name, _, _ := strings.Cut(figure, " ")

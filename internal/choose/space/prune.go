@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"lathe/internal/diag"
 	"lathe/lower/plan"
@@ -43,7 +42,7 @@ func (r *reader) trained(f *file) {
 	}
 }
 
-var shares = regexp.MustCompile(`^\s*([0-9.]+)\s*(?:\.\.\s*([0-9.]+?)\s*(?::\s*([0-9.]+))?)?\s*$`)
+var shares = regexp.MustCompile(`^\s*([0-9.]+?)\s*(?:\.\.\s*([0-9.]+?)\s*(?::\s*([0-9.]+))?)?\s*$`)
 
 // pruning are the parameters of pruning: how much, and where there are several, by what.
 func (r *reader) pruning(t *pruneTable) (out search.Space) {
@@ -51,7 +50,7 @@ func (r *reader) pruning(t *pruneTable) (out search.Space) {
 		r.fail("prune.sparsity", fmt.Errorf("sparsity = %q: write a share of zeros or a range of shares, \"0.5\" or "+
 			"\"0..0.9:0.1\"", t.Sparsity))
 	}
-	m := shares.FindStringSubmatch(strings.Replace(t.Sparsity, "..", " .. ", 1))
+	m := shares.FindStringSubmatch(t.Sparsity)
 	if m == nil {
 		wrong()
 		return nil

@@ -288,13 +288,13 @@ func TestWarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := 0
-	list, err := s.Warm(t.Context(), c, 4, func(_ string, done, total int) {
+	list, measured, err := s.Warm(t.Context(), c, 4, func(_ string, done, total int) {
 		if steps++; total != s.Foresight()/2 || done > total {
 			t.Errorf("%d of %d", done, total)
 		}
 	})
-	if err != nil || len(list) != 4 || steps == 0 {
-		t.Fatalf("%d configurations, %v", len(list), err)
+	if err != nil || len(list) != 4 || steps == 0 || measured == 0 || measured > s.Foresight() {
+		t.Fatalf("%d configurations of %d plans, %v", len(list), measured, err)
 	}
 	var values [][]float64
 	for _, one := range list {

@@ -5,6 +5,7 @@ package space
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -59,7 +60,7 @@ func (o *candidate) add(space search.Space, name string, v float64) {
 	o.params = append(o.params, search.Param{Name: name, Dist: space[i].Dist, Value: v})
 }
 
-// Foresight is how many plans Warm measures.
+// Foresight is how many plans Warm measures at most.
 func (s *Space) Foresight() (n int) {
 	for _, c := range s.choices {
 		k := len(c.candidates())
@@ -71,15 +72,16 @@ func (s *Space) Foresight() (n int) {
 }
 
 // Warm proposes at most so many configurations to begin with, as JSON values of parameters, from the cheapest to the
-// best: each choice is measured alone, the others at their best, and a knapsack over budgets (choose.Knapsack) adds up
-// the noise at the outputs and the cost. The cost is that of the first objective that hardware decides, or the bits of
-// the constants. Nothing where weights are trained or pruned, which noise does not foresee.
+// best, and says how many plans it has measured. Each choice is measured alone, the others at their best, and a
+// knapsack over budgets (choose.Knapsack) adds up the noise at the outputs and the cost. The cost is that of the first
+// objective that hardware decides, or the bits of the constants. Nothing where weights are trained or pruned, which
+// noise does not foresee.
 func (s *Space) Warm(ctx context.Context, t *choose.Study, most int, p driver.Progress) (
-	out []map[string]json.RawMessage, err error) {
+	out []map[string]json.RawMessage, measured int, err error) {
 	if s.Trains() || most == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	w := warming{space: s, study: t, cost: figureOf("bits")}
+	w := warming{space: s, study: t, cost: figureOf("bits"), known: map[string]choose.Option{}}
 	for i := range s.Objectives {
 		if s.Objectives[i].hardware {
 			w.cost = s.Objectives[i].figure
@@ -92,14 +94,14 @@ func (s *Space) Warm(ctx context.Context, t *choose.Study, most int, p driver.Pr
 		total += len(w.all[len(w.all)-1])
 	}
 	if err := w.best(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	items, done := make([][]choose.Option, len(w.all)), 0
 	for i, list := range w.all {
 		for k := range list {
 			o, err := w.measure(ctx, i, k)
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			items[i] = append(items[i], o)
 			done++
@@ -120,7 +122,7 @@ func (s *Space) Warm(ctx context.Context, t *choose.Study, most int, p driver.Pr
 		}
 		out = append(out, values)
 	}
-	return out, nil
+	return out, len(w.known), nil
 }
 
 // warming measures candidates one choice at a time.
@@ -129,7 +131,8 @@ type warming struct {
 	study *choose.Study
 	cost  *figure
 	all   [][]candidate
-	base  []int // the candidate of each choice while another one is measured
+	base  []int                    // the candidate of each choice while another one is measured
+	known map[string]choose.Option // by picks: the base is a candidate of each choice
 }
 
 // params are those of a configuration.
@@ -166,9 +169,21 @@ func (w *warming) best(ctx context.Context) error {
 
 // measure is what candidate k of choice i costs and loses, the others being as the base has them; of infinite loss
 // where it is refused.
-func (w *warming) measure(ctx context.Context, i, k int) (choose.Option, error) {
+func (w *warming) measure(ctx context.Context, i, k int) (o choose.Option, err error) {
 	picks := slices.Clone(w.base)
 	picks[i] = k
+	key := fmt.Sprint(picks)
+	o, known := w.known[key]
+	if !known {
+		if o, err = w.try(ctx, picks); err == nil {
+			w.known[key] = o
+		}
+	}
+	return o, err
+}
+
+// try measures a configuration.
+func (w *warming) try(ctx context.Context, picks []int) (choose.Option, error) {
 	refused := choose.Option{Loss: math.Inf(1)}
 	p, err := w.space.Plan(w.study, w.params(picks))
 	if err != nil {
@@ -183,7 +198,7 @@ func (w *warming) measure(ctx context.Context, i, k int) (choose.Option, error) 
 	case !ok:
 		return refused, nil
 	case r.SQNR != nil:
-		return choose.Option{Cost: cost, Loss: math.Pow(10, -*r.SQNR/10)}, nil
+		return choose.Option{Cost: cost, Loss: choose.Noise(*r.SQNR)}, nil
 	case r.Accuracy != nil:
 		return choose.Option{Cost: cost, Loss: 1 - *r.Accuracy}, nil
 	}
