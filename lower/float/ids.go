@@ -13,26 +13,30 @@ import (
 	"lathe/ir/op/whole"
 	"lathe/lower/float/layout"
 	"lathe/lower/float/simplify"
+	"lathe/lower/pass"
 )
 
-// asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
-// of keys, and ids become values. The notes of the state tell what of inputs is taken for granted.
-func asLookups(s *State, g *ir.Graph) error {
-	if slices.ContainsFunc(g.Nodes, computesWhole) {
-		if err := withoutPadding(s, g); err != nil {
-			return err
-		}
-	}
-	if slices.ContainsFunc(g.Nodes, computesWhole) { // perhaps masks, of attention that an exporter has decomposed
-		if err := recognizing("recognize_softmax", "recognize_attention").Apply(&State{}, g); err != nil {
-			return err
-		}
-	}
-	if err := layout.TokensFirst(g); err != nil {
-		return err
-	}
-	asIds(g)
-	return nil
+// Wholes takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks of
+// keys, and positions and ids become values, which rows are looked up by. The notes of the state tell what of inputs is
+// taken for granted.
+var Wholes = pass.Pipeline[*State]{
+	pass.New("ports_to_values", "inputs of bytes that are only converted to real numbers become values", pass.Lossy, 0,
+		only(simplify.Ports)),
+	pass.New("positions_to_values", "positions, and what only moves them, become values; conversions between floats go",
+		pass.Lossy, 0, only(positionsToValues)),
+	pass.New("assume_unpadded", "positions that are counted from ids become constants: those of inputs without padding",
+		pass.Lossy, 0, withoutPadding),
+	pass.New("recognize_masked", "softmax and attention with a computed mask become whole where they are decomposed",
+		pass.Lossy, rounding, func(_ *State, g *ir.Graph) error {
+			if !slices.ContainsFunc(g.Nodes, computesWhole) {
+				return nil
+			}
+			return recognizing("recognize_softmax", "recognize_attention").Apply(&State{}, g)
+		}),
+	pass.New("masks_of_keys", "attention becomes scores, weights and sums on tokens, with a mask of keys", pass.Lossy,
+		rounding, only(layout.TokensFirst)),
+	pass.New("ids_to_values", "ids that look rows up, and what moves them, become values, which have formats", pass.Lossy,
+		0, only(asIds)),
 }
 
 // computesWhole says that n computes whole numbers or truth values that are no constants.
@@ -42,7 +46,7 @@ func computesWhole(n *ir.Node) bool {
 
 // asIds makes inputs of whole numbers values, where all that reads them are rows of constant tables and masks of keys:
 // formats are chosen for those, and hardware looks them up.
-func asIds(g *ir.Graph) {
+func asIds(g *ir.Graph) error {
 	users := g.Users()
 	for _, in := range g.In {
 		if !ir.IsWhole(in.Type.Format) {
@@ -61,6 +65,7 @@ func asIds(g *ir.Graph) {
 			}
 		}
 	}
+	return nil
 }
 
 // looksUp says that n reads ids as positions alone: of rows of a constant table, or as quantized graphs do.

@@ -19,6 +19,9 @@ import (
 // withoutPadding makes constants of the comparisons of ids with the number of padding whose running sums a graph looks
 // rows up by: the ids are none from now on, which their input says. The notes of the state tell so.
 func withoutPadding(s *State, g *ir.Graph) error {
+	if !slices.ContainsFunc(g.Nodes, computesWhole) {
+		return nil
+	}
 	var notes []string
 	users := g.Users()
 	for _, n := range slices.Clone(g.Nodes) {

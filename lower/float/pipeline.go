@@ -5,6 +5,8 @@
 package float
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/ir/ref"
 	"lathe/lower/float/layout"
@@ -22,7 +24,7 @@ var Constants = pass.New("compute_constants", "computes nodes whose arguments ar
 	only(ref.Compute))
 
 // Admission makes an imported graph one that quantization takes, or refuses it.
-var Admission = pass.Pipeline[*State]{
+var Admission = slices.Concat(pass.Pipeline[*State]{
 	Constants,
 	pass.New("constant_index", "lookups of values at constant positions become slices, stretches and concats", pass.Exact,
 		0, only(simplify.Places)),
@@ -38,9 +40,7 @@ var Admission = pass.Pipeline[*State]{
 	pass.New("refuse_values", "names all weights and factors that depend on inputs", pass.Annotate, 0, only(refuseValues)),
 	pass.New("refuse_whole", "names all operations without hardware, where whole numbers are computed with",
 		pass.Annotate, 0, only(refuseWhole)),
-	pass.New("ids_to_values", "ids that look rows up, positions, and what moves them become values, which have formats",
-		pass.Lossy, 0, toValues),
-}
+}, Wholes)
 
 // Pipeline simplifies a graph whose constants are computed and makes it channels-last.
 var Pipeline = pass.Pipeline[*State]{

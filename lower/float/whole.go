@@ -15,13 +15,12 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
-	"lathe/lower/float/simplify"
 )
 
 // positionsToValues makes positions, and what only moves them, values in fp32: formats are chosen for those.
 // Conversions between types that hold them go, and so do those between types of floats: their rounding is that of an
 // engine of the model, and quantization rounds anew.
-func positionsToValues(g *ir.Graph) {
+func positionsToValues(g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		if positions(n) {
 			n.Type.Format = format.FP32
@@ -38,6 +37,7 @@ func positionsToValues(g *ir.Graph) {
 			n.Type.Format = format.FP32
 		}
 	}
+	return nil
 }
 
 // positions says that n makes positions, and that it has an integer form.
@@ -97,22 +97,12 @@ type kind struct {
 	whole bool // it has hardware, but not for whole numbers
 }
 
-// toValues makes values of positions and ids, where hardware looks rows up by them. The notes of the state tell what of
-// inputs is taken for granted.
-func toValues(s *State, g *ir.Graph) error {
-	if err := simplify.Ports(g); err != nil {
-		return err
-	}
-	positionsToValues(g)
-	return asLookups(s, g)
-}
-
 // refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
 // numbers are among their values: those of a copy whose ids are values, as a graph that is refused need not be sound
-// behind ids_to_values. Error L0337.
+// behind them. Error L0337.
 func refuseWhole(imported *ir.Graph) error {
 	g := imported.Clone()
-	if err := toValues(&State{}, g); err != nil {
+	if err := Wholes.Apply(&State{}, g); err != nil {
 		return err
 	}
 	var kinds []kind
