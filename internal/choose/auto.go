@@ -27,7 +27,7 @@ type Goal struct {
 
 // Keep is the goal to keep a score of the metric. Without one, nil, half a percent of that of the float model may be
 // lost.
-func (t *Study) Keep(score *float64) Goal {
+func (t *Meter) Keep(score *float64) Goal {
 	if score == nil {
 		lost := math.Abs(*t.On.Score) * 0.005
 		if t.metric.Least {
@@ -106,7 +106,7 @@ type Candidate struct {
 	// Text is the plan, with all formats that calibration chose.
 	Text string `json:"-"`
 	plan *plan.Plan
-	// takes is how much hardware it takes, in one number to compare: see Study.takes.
+	// takes is how much hardware it takes, in one number to compare: see Meter.takes.
 	takes float64
 }
 
@@ -128,14 +128,14 @@ func (p pick) String() string {
 // the difference to a plan with one format for all; a knapsack over budgets proposes, and each proposal is measured as
 // a whole. separate lets weights and values of a layer have different formats; what both lose counts as the sum. Error
 // L0421 where a layer takes none of the formats.
-func (t *Study) Auto(ctx context.Context, formats []string, separate bool, goal Goal, p driver.Progress) (*Auto,
+func (t *Meter) Auto(ctx context.Context, formats []string, separate bool, goal Goal, p driver.Progress) (*Auto,
 	error) {
 	a := &Auto{On: t.On, Float: t.Accuracy, FloatHeld: t.HeldAccuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part,
 		Separate: separate, Best: -1}
 	for _, l := range t.Layers {
 		a.Layers = append(a.Layers, l.Node)
 	}
-	h := &hunt{study: t, auto: a, formats: len(formats), shares: map[string]float64{}, seen: map[string]bool{},
+	h := &hunt{meter: t, auto: a, formats: len(formats), shares: map[string]float64{}, seen: map[string]bool{},
 		progress: p}
 	if err := h.options(ctx, formats); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (t *Study) Auto(ctx context.Context, formats []string, separate bool, goal 
 }
 
 // heldOut measures the plans that are offered, and the uniform ones, on the samples that the search did not see.
-func (t *Study) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
+func (t *Meter) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
 	if t.subject.Held == nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (a *Auto) least(is func(*Candidate) bool) int {
 }
 
 // predicted is what some choice takes of the part, without running it; infinite where it is refused.
-func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
+func (t *Meter) predicted(ctx context.Context, picks []pick) (float64, error) {
 	asked, err := t.assigned(picks)
 	if err != nil {
 		return 0, err
@@ -248,7 +248,7 @@ func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 }
 
 // assigned is the user's plan with the chosen formats for each layer.
-func (t *Study) assigned(picks []pick) (*plan.Plan, error) {
+func (t *Meter) assigned(picks []pick) (*plan.Plan, error) {
 	var list []plan.Assignment
 	for i := range t.Layers {
 		list = append(list, t.Layers[i].Assign(picks[i].weight, picks[i].data)...)
@@ -258,7 +258,7 @@ func (t *Study) assigned(picks []pick) (*plan.Plan, error) {
 
 // takes is how much of a part a point takes, in one number: the sum of the shares of LUTs, DSPs and block RAMs; without
 // predictions the megabits of constants.
-func (t *Study) takes(p *Point) float64 {
+func (t *Meter) takes(p *Point) float64 {
 	if p.Cost == nil {
 		return float64(p.ModelBits) / (1 << 20)
 	}
@@ -284,12 +284,12 @@ func sharesOf(c *Cost, part *target.Device) []share {
 }
 
 // largest is the share of the part that is largest.
-func (t *Study) largest(c *Cost) share {
+func (t *Meter) largest(c *Cost) share {
 	return slices.MaxFunc(sharesOf(c, &t.Plan.Target.FPGA), func(x, y share) int { return cmp.Compare(x.part, y.part) })
 }
 
 // candidate measures a plan and adds it, with its text.
-func (t *Study) candidate(ctx context.Context, a *Auto, c Candidate, plan *plan.Plan) error {
+func (t *Meter) candidate(ctx context.Context, a *Auto, c Candidate, plan *plan.Plan) error {
 	point, q, err := t.Measure(ctx, plan, false)
 	if err != nil {
 		return err

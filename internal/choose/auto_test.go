@@ -87,10 +87,10 @@ func TestKnapsack(t *testing.T) {
 // plan that is written, read back without calibration data, and a second search is the same.
 func TestAuto(t *testing.T) {
 	ctx := context.Background()
-	study := example(t, "jets-mlp", "", 200)
-	goal := *study.Accuracy - 0.01
+	meter := example(t, "jets-mlp", "", 200)
+	goal := *meter.Accuracy - 0.01
 	formats := []string{"fixed(3)", "fixed(6)"}
-	a, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
+	a, err := meter.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAuto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blind := *study.subject
+	blind := *meter.subject
 	blind.Calibration = quantize.Calibration{}
 	point, _, err := Measure(ctx, &blind, blind.Known, plan, true)
 	if err != nil || point.Refused != "" {
@@ -120,7 +120,7 @@ func TestAuto(t *testing.T) {
 		point.Size != best.Size {
 		t.Errorf("the written plan gives %+v, the search %+v", point, best.Point)
 	}
-	again, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
+	again, err := meter.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
 	same := func(x, y Candidate) bool { return x.Text == y.Text }
 	if err != nil || !slices.EqualFunc(a.Candidates, again.Candidates, same) {
 		t.Errorf("the second search differs: %v", err)
@@ -129,8 +129,8 @@ func TestAuto(t *testing.T) {
 
 // TestAutoBesideRefused: a format that no layer takes is no base for the costs of others.
 func TestAutoBesideRefused(t *testing.T) {
-	study := example(t, "jets-mlp", "", 20)
-	a, err := study.Auto(t.Context(), []string{"fixed(8)", "float(8,3)", "fixed(4)"}, false, Goal{SQNR: new(10.0)}, nil)
+	meter := example(t, "jets-mlp", "", 20)
+	a, err := meter.Auto(t.Context(), []string{"fixed(8)", "float(8,3)", "fixed(4)"}, false, Goal{SQNR: new(10.0)}, nil)
 	if err != nil || a.Best < 0 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -145,14 +145,14 @@ func TestAutoBesideRefused(t *testing.T) {
 // are counted apart, and measured for what is offered.
 func TestSeparate(t *testing.T) {
 	ctx := context.Background()
-	study := exampleOn(t, "jets-mlp", "", driver.Data{Most: 100, HoldOut: 30})
-	goal := *study.Accuracy - 0.02
+	meter := exampleOn(t, "jets-mlp", "", driver.Data{Most: 100, HoldOut: 30})
+	goal := *meter.Accuracy - 0.02
 	formats := []string{"fixed(3)", "fixed(4)", "fixed(6)"}
-	one, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
+	one, err := meter.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := study.Auto(ctx, formats, true, Goal{Accuracy: &goal}, nil)
+	two, err := meter.Auto(ctx, formats, true, Goal{Accuracy: &goal}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +163,8 @@ func TestSeparate(t *testing.T) {
 	if slices.ContainsFunc(one.Candidates, apart) || !slices.ContainsFunc(two.Candidates, apart) {
 		t.Error("formats apart where they should be one, or the reverse")
 	}
-	if study.On.Samples != 70 || study.On.HeldOut != 30 {
-		t.Errorf("%+v", study.On)
+	if meter.On.Samples != 70 || meter.On.HeldOut != 30 {
+		t.Errorf("%+v", meter.On)
 	}
 	for _, c := range two.Candidates {
 		if offered := c.Front || c.Uniform || c.Text == two.Candidates[two.Best].Text; offered != (c.Held != nil) {
@@ -183,12 +183,12 @@ func TestGoal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	study, err := studyOf(s, g, driver.Data{Inputs: path("inputs.npz"), Most: 40})
+	meter, err := meterOf(s, g, driver.Data{Inputs: path("inputs.npz"), Most: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for sqnr, reached := range map[float64]bool{15: true, 90: false} {
-		a, err := study.Auto(context.Background(), []string{"fixed(4)", "fixed(6)"}, false, Goal{SQNR: &sqnr}, nil)
+		a, err := meter.Auto(context.Background(), []string{"fixed(4)", "fixed(6)"}, false, Goal{SQNR: &sqnr}, nil)
 		if err != nil || a.Best >= 0 != reached {
 			t.Errorf("%g dB: best %d, %v", sqnr, a.Best, err)
 		}

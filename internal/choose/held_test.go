@@ -40,17 +40,17 @@ func TestHeldOutApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		study, err := studyOf(s, g, d)
+		meter, err := meterOf(s, g, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if study.On.HeldOut != len(held) || study.HeldAccuracy == nil {
-			t.Errorf("%+v", study.On)
+		if meter.On.HeldOut != len(held) || meter.HeldAccuracy == nil {
+			t.Errorf("%+v", meter.On)
 		}
-		if facts := strings.Join(study.Facts(), "\n"); !strings.Contains(facts, "neither the search nor calibration") {
+		if facts := strings.Join(meter.Facts(), "\n"); !strings.Contains(facts, "neither the search nor calibration") {
 			t.Error(facts)
 		}
-		q, err := study.subject.Quantize(t.Context(), study.Plan)
+		q, err := meter.subject.Quantize(t.Context(), meter.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}

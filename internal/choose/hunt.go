@@ -22,7 +22,7 @@ const spreading, rounds, hunting = 14, 3, 18
 
 // hunt measures choices of formats, those first that promise most.
 type hunt struct {
-	study   *Study
+	meter   *Meter
 	auto    *Auto
 	formats int // how many there are
 	// picks are the choices of each layer, and items what it loses and costs with them; costs are shares of the part with
@@ -52,11 +52,11 @@ func (h *hunt) options(ctx context.Context, formats []string) error {
 			return err
 		}
 	}
-	for i := range h.study.Layers {
+	for i := range h.meter.Layers {
 		var picks []pick
 		var items []Option
 		for k, f := range formats {
-			if h.study.Layers[i].Weights == 0 {
+			if h.meter.Layers[i].Weights == 0 {
 				picks, items = append(picks, pick{"", f}), append(items, Option{Loss: both[i][k]})
 				continue
 			}
@@ -75,7 +75,7 @@ func (h *hunt) options(ctx context.Context, formats []string) error {
 
 // lost is what some parts of each layer add to the output error in each format.
 func (h *hunt) lost(ctx context.Context, formats []string, parts Parts) ([][]float64, error) {
-	s, err := h.study.Sensitivity(ctx, formats, parts, false, h.progress)
+	s, err := h.meter.Sensitivity(ctx, formats, parts, false, h.progress)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (h *hunt) search(ctx context.Context) error {
 		}
 		choices := Knapsack(h.items)
 		if choices == nil {
-			return diag.New(diag.NoUsableFormat, h.study.subject.Model,
+			return diag.New(diag.NoUsableFormat, h.meter.subject.Model,
 				"a layer takes none of these formats, or its loss is not known")
 		}
 		for k := 0; k < spreading && round == 0; k++ {
@@ -228,7 +228,7 @@ func (h *hunt) predictAll(ctx context.Context, choices map[string][]int) error {
 	done := 0
 	workers.Ranges(len(keys), 1, func(from, to int) {
 		for i := from; i < to; i++ {
-			shares[i], errs[i] = h.study.predicted(ctx, h.chosen(choices[keys[i]]))
+			shares[i], errs[i] = h.meter.predicted(ctx, h.chosen(choices[keys[i]]))
 			mu.Lock()
 			done++
 			tell(h.progress, "costs", done, len(keys))
@@ -277,7 +277,7 @@ func (h *hunt) measure(ctx context.Context, choice []int) error {
 	tell(h.progress, "candidates", len(h.tried), spreading+rounds*hunting)
 	h.seen[key], h.tried = true, append(h.tried, choice)
 	picks := h.chosen(choice)
-	plan, err := h.study.assigned(picks)
+	plan, err := h.meter.assigned(picks)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (h *hunt) measure(ctx context.Context, choice []int) error {
 	for _, p := range picks {
 		c.Formats = append(c.Formats, p.String())
 	}
-	return h.study.candidate(ctx, h.auto, c, plan)
+	return h.meter.candidate(ctx, h.auto, c, plan)
 }
 
 // next is the choice to measure next; nil where nothing promises to be cheaper than the best. By turns it is that of

@@ -91,19 +91,19 @@ func labelsFile(t *testing.T, a npz.Array) string {
 func TestLeast(t *testing.T) {
 	low, high := 1.0, 1.2
 	for _, least := range []bool{true, false} {
-		study := &Study{}
-		study.metric = &driver.Metric{Name: "figure", Least: least}
-		study.On.Score = &low
-		a, b := &Point{Score: &low, metric: study.metric}, &Point{Score: &high, metric: study.metric}
+		meter := &Meter{}
+		meter.metric = &driver.Metric{Name: "figure", Least: least}
+		meter.On.Score = &low
+		a, b := &Point{Score: &low, metric: meter.metric}, &Point{Score: &high, metric: meter.metric}
 		if a.beats(b) != least || b.beats(a) == least {
 			t.Errorf("least %v: which beats which", least)
 		}
-		goal := study.Keep(nil)
+		goal := meter.Keep(nil)
 		want := map[bool]float64{true: 1.005, false: 0.995}[least]
 		if math.Abs(*goal.Score-want) > 1e-12 || !goal.met(a) || goal.met(b) == least {
 			t.Errorf("least %v: %s", least, goal)
 		}
-		if goal = study.Keep(&high); goal.met(a) != least || !goal.met(b) {
+		if goal = meter.Keep(&high); goal.met(a) != least || !goal.met(b) {
 			t.Errorf("least %v: %s", least, goal)
 		}
 	}

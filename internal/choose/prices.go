@@ -35,7 +35,7 @@ func priceText(price *float64) string {
 
 // digits measures the candidates that keep enough and that nothing beats, each with its weights rounded by digits at
 // each price: sums that weights are wired into become less by that.
-func (t *Study) digits(ctx context.Context, a *Auto, p driver.Progress) error {
+func (t *Meter) digits(ctx context.Context, a *Auto, p driver.Progress) error {
 	if len(t.Prices) == 0 {
 		return nil
 	}

@@ -16,12 +16,12 @@ func TestPrices(t *testing.T) {
 	if err := os.WriteFile(unroll, []byte("[fold]\nmode = \"unroll\"\n[unroll]\neffort = 4\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	study := example(t, "jets-mlp", unroll, 150)
-	if got := Prices(study.Plan); len(got) != 3 || Prices(example(t, "jets-mlp", "", 150).Plan) != nil {
+	meter := example(t, "jets-mlp", unroll, 150)
+	if got := Prices(meter.Plan); len(got) != 3 || Prices(example(t, "jets-mlp", "", 150).Plan) != nil {
 		t.Errorf("prices %v", got)
 	}
-	study.Prices = []float64{3e-4}
-	s, err := study.Sweep(t.Context(), []string{"fixed(5)"}, Parts{true, true}, true, nil)
+	meter.Prices = []float64{3e-4}
+	s, err := meter.Sweep(t.Context(), []string{"fixed(5)"}, Parts{true, true}, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,14 +31,14 @@ func TestPrices(t *testing.T) {
 	}
 	sqnr := *priced.SQNR - 0.1
 	a := &Auto{Goal: Goal{SQNR: &sqnr}}
-	plan, err := study.Plan.Uniform("test", "fixed(5)", true, true)
+	plan, err := meter.Plan.Uniform("test", "fixed(5)", true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := study.candidate(t.Context(), a, Candidate{Name: "fixed(5)", Uniform: true}, plan); err != nil {
+	if err := meter.candidate(t.Context(), a, Candidate{Name: "fixed(5)", Uniform: true}, plan); err != nil {
 		t.Fatal(err)
 	}
-	if err := study.digits(t.Context(), a, nil); err != nil {
+	if err := meter.digits(t.Context(), a, nil); err != nil {
 		t.Fatal(err)
 	}
 	a.name()

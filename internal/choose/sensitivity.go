@@ -68,7 +68,7 @@ func (p Parts) of(format string) (weight, data string) {
 
 // Sensitivity measures each layer alone in each format. byPlan takes the user's plan for the rest, else that is
 // RestFormat. Error L0421 where every format is refused for every layer.
-func (t *Study) Sensitivity(ctx context.Context, formats []string, parts Parts, byPlan bool, p driver.Progress) (
+func (t *Meter) Sensitivity(ctx context.Context, formats []string, parts Parts, byPlan bool, p driver.Progress) (
 	*Sensitivity, error) {
 	base, err := t.Plan, error(nil)
 	s := &Sensitivity{On: t.On, Float: t.Accuracy, Formats: formats, layers: t.Layers, Rest: "the plan"}
@@ -119,7 +119,7 @@ func tell(p driver.Progress, step string, done, total int) {
 }
 
 // alone measures one layer in one format.
-func (t *Study) alone(ctx context.Context, base *plan.Plan, l *Layer, f string, parts Parts) (*Row, error) {
+func (t *Meter) alone(ctx context.Context, base *plan.Plan, l *Layer, f string, parts Parts) (*Row, error) {
 	row := &Row{Layer: *l, Format: f}
 	list := l.Assign(parts.of(f))
 	if list == nil {
@@ -173,7 +173,7 @@ func (s *Sensitivity) share() {
 }
 
 // whole measures all layers in one format.
-func (t *Study) whole(ctx context.Context, s *Sensitivity, base *plan.Plan, k int, f string, parts Parts) error {
+func (t *Meter) whole(ctx context.Context, s *Sensitivity, base *plan.Plan, k int, f string, parts Parts) error {
 	var all []plan.Assignment
 	sum := s.Base.noise()
 	for i := range t.Layers {
@@ -208,7 +208,7 @@ func (t *Study) whole(ctx context.Context, s *Sensitivity, base *plan.Plan, k in
 }
 
 // removed measures what of the error of the user's plan goes away with each layer.
-func (t *Study) removed(ctx context.Context, s *Sensitivity, base *plan.Plan, p driver.Progress) error {
+func (t *Meter) removed(ctx context.Context, s *Sensitivity, base *plan.Plan, p driver.Progress) error {
 	all := s.Base.noise()
 	if !(all > 0) {
 		return nil

@@ -36,7 +36,7 @@ type Swept struct {
 
 // Sweep measures the model in each format: weights, data or both, where rules of the plan say nothing else. cost asks
 // for hardware. Error L0421 where all are refused.
-func (t *Study) Sweep(ctx context.Context, formats []string, parts Parts, cost bool, p driver.Progress) (*Sweep,
+func (t *Meter) Sweep(ctx context.Context, formats []string, parts Parts, cost bool, p driver.Progress) (*Sweep,
 	error) {
 	s := &Sweep{On: t.On, Float: t.Accuracy, Parts: parts}
 	for i, f := range formats {

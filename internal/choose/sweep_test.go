@@ -38,8 +38,8 @@ func TestFront(t *testing.T) {
 
 // TestSweep: more bits keep more and cost more, and refused formats stay rows of their own.
 func TestSweep(t *testing.T) {
-	study := example(t, "jets-mlp", "", 150)
-	s, err := study.Sweep(context.Background(), []string{"fp32", "fixed(4)", "fixed(6)", "fixed(8)"}, Parts{true, true},
+	meter := example(t, "jets-mlp", "", 150)
+	s, err := meter.Sweep(context.Background(), []string{"fp32", "fixed(4)", "fixed(6)", "fixed(8)"}, Parts{true, true},
 		true, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -61,14 +61,14 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%d points are drawn", n)
 		}
 	}
-	weights, err := study.Sweep(context.Background(), []string{"fixed(4)"}, Parts{Weight: true}, false, nil)
+	weights, err := meter.Sweep(context.Background(), []string{"fixed(4)"}, Parts{Weight: true}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := weights.Points[0]; p.WeightBits != 4 || p.DataBits != 8 || p.Cost != nil {
 		t.Errorf("%+v", p)
 	}
-	if _, err := study.Sweep(context.Background(), []string{"fp32"}, Parts{true, true}, false, nil); diag.CodeOf(err) !=
+	if _, err := meter.Sweep(context.Background(), []string{"fp32"}, Parts{true, true}, false, nil); diag.CodeOf(err) !=
 		"L0421" {
 		t.Errorf("%v", err)
 	}

@@ -28,12 +28,12 @@ type Trial struct {
 // Try quantizes the model under a plan, predicts its hardware, and, unless that is all that admit wants of it, runs the
 // reference on the samples. A plan whose formats are refused, or have no hardware, is a trial that says so, and no
 // error.
-func (t *Study) Try(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
+func (t *Meter) Try(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
 	return t.try(ctx, p, t.subject.Quantize, admit)
 }
 
 // TryTrained trains the quantized model as tables of the plan say, and then does as Try.
-func (t *Study) TryTrained(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
+func (t *Meter) TryTrained(ctx context.Context, p *plan.Plan, admit func(*Point) bool) (*Trial, error) {
 	return t.try(ctx, p, t.Train, admit)
 }
 
@@ -41,7 +41,7 @@ func (t *Study) TryTrained(ctx context.Context, p *plan.Plan, admit func(*Point)
 var elsewhere = []diag.Code{diag.ModelOpen, diag.PJRTPlugin, diag.PJRTCanary, diag.PJRTWorker, diag.PJRTRun,
 	diag.PJRTCancelled}
 
-func (t *Study) try(ctx context.Context, p *plan.Plan,
+func (t *Meter) try(ctx context.Context, p *plan.Plan,
 	quantize func(context.Context, *plan.Plan) (*driver.Quantized, error), admit func(*Point) bool) (*Trial, error) {
 	refusal := func(err error) (*Trial, error) {
 		if slices.Contains(elsewhere, diag.CodeOf(err)) {
@@ -76,7 +76,7 @@ func (t *Study) try(ctx context.Context, p *plan.Plan,
 }
 
 // Share is the largest share that a point takes of what the part has of LUTs, flip-flops, DSPs and block RAMs.
-func (t *Study) Share(p *Point) float64 {
+func (t *Meter) Share(p *Point) float64 {
 	if p.Cost == nil {
 		return 0
 	}

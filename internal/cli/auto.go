@@ -95,7 +95,7 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 }
 
 // goal is what the flags ask for.
-func (f *autoFlags) goal(s *choose.Study) choose.Goal {
+func (f *autoFlags) goal(s *choose.Meter) choose.Goal {
 	if s.On.Score != nil {
 		return s.Keep(f.keep)
 	}
@@ -110,7 +110,7 @@ func (f *autoFlags) goal(s *choose.Study) choose.Goal {
 }
 
 func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []string) error {
-	study, r, err := runStudy(a, c, &f.studyFlags, model, func(s *choose.Study, p driver.Progress) (*choose.Auto, error) {
+	study, r, err := runStudy(a, c, &f.studyFlags, model, func(s *choose.Meter, p driver.Progress) (*choose.Auto, error) {
 		if s.Prices = f.prices; !c.Flags().Changed("digit-prices") {
 			s.Prices = choose.Prices(s.Plan)
 		}

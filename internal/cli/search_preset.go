@@ -130,7 +130,7 @@ type curveRuns struct {
 
 // runCurve runs the studies of a curve, one for each seed, and writes its space and its best trial; nil where no trial
 // keeps the limits.
-func (a *App) runCurve(ctx context.Context, f *presetFlags, preset *space.Preset, curve *space.Curve, t *choose.Study,
+func (a *App) runCurve(ctx context.Context, f *presetFlags, preset *space.Preset, curve *space.Curve, t *choose.Meter,
 	model string) (runs curveRuns, found *best, err error) {
 	file := filepath.Join(f.dir, curve.Name+".space.toml")
 	if err := writeFile(file, []byte(curve.Text)); err != nil {

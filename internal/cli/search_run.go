@@ -110,7 +110,7 @@ func (f *searchFlags) check(c *cobra.Command) error {
 // searchStudy is a study with the model that it is about.
 type searchStudy struct {
 	*search.Study
-	model *choose.Study
+	model *choose.Meter
 	space *space.Space
 }
 
@@ -146,7 +146,7 @@ func modelName(model string) string {
 }
 
 // measured reads model and samples.
-func (a *App) measured(ctx context.Context, f *searchFlags, model string) (*choose.Study, error) {
+func (a *App) measured(ctx context.Context, f *searchFlags, model string) (*choose.Meter, error) {
 	p := progress{app: a}
 	defer p.finish()
 	f.source.Calibrate = f.data
@@ -182,7 +182,7 @@ func (f *searchFlags) end() {
 }
 
 // newSearchStudy is a study that is in no storage yet; an empty sampler is the usual one.
-func newSearchStudy(model *choose.Study, s *space.Space, name string, seed uint64) (b *searchStudy, err error) {
+func newSearchStudy(model *choose.Meter, s *space.Space, name string, seed uint64) (b *searchStudy, err error) {
 	b = &searchStudy{model: model, space: s}
 	b.Study = &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true, Seed: seed}
 	name = cmp.Or(name, sampler.Names()[0])

@@ -27,7 +27,7 @@ func (a *App) sensitivity() *cobra.Command {
 			return err
 		}
 		byPlan := f.source.Plan != "" || c.Flags().Changed("bits")
-		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Study, p driver.Progress) (*choose.Sensitivity, error) {
+		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Meter, p driver.Progress) (*choose.Sensitivity, error) {
 			return s.Sensitivity(c.Context(), formats, parts, byPlan, p)
 		})
 		if err != nil {

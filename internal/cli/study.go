@@ -92,7 +92,7 @@ func readParts(list []string) (parts choose.Parts, err error) {
 }
 
 // study imports the model and evaluates it in float.
-func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progress) (*choose.Study, error) {
+func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progress) (*choose.Meter, error) {
 	f.source.Arrays = f.data.Inputs
 	source, err := f.of(a, model)
 	if err != nil {
@@ -111,12 +111,12 @@ func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progres
 	if err != nil {
 		return nil, err
 	}
-	return choose.NewStudy(ctx, subject)
+	return choose.NewMeter(ctx, subject)
 }
 
 // runStudy makes a study of the model and runs it, with progress until it ends.
 func runStudy[R any](a *App, c *cobra.Command, f *studyFlags, model string,
-	run func(*choose.Study, driver.Progress) (R, error)) (study *choose.Study, outcome R, err error) {
+	run func(*choose.Meter, driver.Progress) (R, error)) (study *choose.Meter, outcome R, err error) {
 	p := progress{app: a}
 	defer p.finish()
 	if study, err = a.study(c.Context(), f, model, &p); err != nil {
@@ -133,7 +133,7 @@ type measured interface {
 }
 
 // printFacts says what figures were measured on.
-func (a *App) printFacts(s *choose.Study) {
+func (a *App) printFacts(s *choose.Meter) {
 	fmt.Fprintln(a.Out)
 	for _, line := range s.Facts() {
 		fmt.Fprintln(a.Out, line)
@@ -141,7 +141,7 @@ func (a *App) printFacts(s *choose.Study) {
 }
 
 // writeStudy writes an outcome and its table into the files that are named for it: table, plot, page and facts.
-func (a *App) writeStudy(f *studyFlags, s *choose.Study, r measured, table [][]string) error {
+func (a *App) writeStudy(f *studyFlags, s *choose.Meter, r measured, table [][]string) error {
 	for _, file := range []struct {
 		path  string
 		data  []byte

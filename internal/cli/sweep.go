@@ -30,7 +30,7 @@ func (a *App) sweep() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Study, p driver.Progress) (*choose.Sweep, error) {
+		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Meter, p driver.Progress) (*choose.Sweep, error) {
 			s.Prices = f.prices
 			return s.Sweep(c.Context(), formats, parts, !noCost, p)
 		})

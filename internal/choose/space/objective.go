@@ -20,13 +20,13 @@ type figure struct {
 	most bool // more is better
 	// hardware says that it is known before outputs are computed.
 	hardware bool
-	of       func(t *choose.Study, p *choose.Point) (float64, bool)
+	of       func(t *choose.Meter, p *choose.Point) (float64, bool)
 	// device is what a part has of it; nil: nothing to compare with.
 	device func(d *target.Device) float64
 }
 
-func cost(of func(*choose.Cost) float64) func(*choose.Study, *choose.Point) (float64, bool) {
-	return func(_ *choose.Study, p *choose.Point) (float64, bool) {
+func cost(of func(*choose.Cost) float64) func(*choose.Meter, *choose.Point) (float64, bool) {
+	return func(_ *choose.Meter, p *choose.Point) (float64, bool) {
 		if p.Cost == nil {
 			return 0, false
 		}
@@ -34,8 +34,8 @@ func cost(of func(*choose.Cost) float64) func(*choose.Study, *choose.Point) (flo
 	}
 }
 
-func known(of func(*choose.Point) *float64) func(*choose.Study, *choose.Point) (float64, bool) {
-	return func(_ *choose.Study, p *choose.Point) (float64, bool) {
+func known(of func(*choose.Point) *float64) func(*choose.Meter, *choose.Point) (float64, bool) {
+	return func(_ *choose.Meter, p *choose.Point) (float64, bool) {
 		if v := of(p); v != nil {
 			return *v, true
 		}
@@ -58,13 +58,13 @@ var figures = []figure{
 		device: func(d *target.Device) float64 { return d.RAM36() }},
 	{name: "cycles", hardware: true, of: cost(func(c *choose.Cost) float64 { return c.Interval })},
 	{name: "ii", hardware: true, of: cost(func(c *choose.Cost) float64 { return c.Interval })},
-	{name: "bits", hardware: true, of: func(_ *choose.Study, p *choose.Point) (float64, bool) {
+	{name: "bits", hardware: true, of: func(_ *choose.Meter, p *choose.Point) (float64, bool) {
 		return float64(p.ModelBits), p.Refused == ""
 	}},
-	{name: "weight_bits", hardware: true, of: func(_ *choose.Study, p *choose.Point) (float64, bool) {
+	{name: "weight_bits", hardware: true, of: func(_ *choose.Meter, p *choose.Point) (float64, bool) {
 		return p.WeightBits, p.Refused == ""
 	}},
-	{name: "share", hardware: true, of: func(t *choose.Study, p *choose.Point) (float64, bool) {
+	{name: "share", hardware: true, of: func(t *choose.Meter, p *choose.Point) (float64, bool) {
 		return t.Share(p), p.Cost != nil
 	}},
 }
@@ -156,7 +156,7 @@ func readLimit(name, text string, d *target.Device) (*limit, error) {
 }
 
 // violation is by how much a point breaks the limit, relative to it: more than 0 where it does.
-func (l *limit) violation(t *choose.Study, p *choose.Point) (float64, bool) {
+func (l *limit) violation(t *choose.Meter, p *choose.Point) (float64, bool) {
 	v, ok := l.of(t, p)
 	if !ok {
 		return 0, false

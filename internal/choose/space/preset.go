@@ -26,7 +26,7 @@ type Preset struct {
 	Name, Short string
 	// Title is what the curves show of a model.
 	Title  string
-	curves func(t *choose.Study) []Curve
+	curves func(t *choose.Meter) []Curve
 }
 
 // Presets are all of them.
@@ -44,10 +44,10 @@ func Presets() []Preset {
 }
 
 // Curves are the searches of the preset for a model.
-func (p *Preset) Curves(t *choose.Study) []Curve { return p.curves(t) }
+func (p *Preset) Curves(t *choose.Meter) []Curve { return p.curves(t) }
 
 // kept is the figure by which results are judged, and what of it may be lost.
-func kept(t *choose.Study) (figure, least string) {
+func kept(t *choose.Meter) (figure, least string) {
 	switch {
 	case t.On.Score != nil:
 		const share = 0.02 // of the score
@@ -62,7 +62,7 @@ func kept(t *choose.Study) (figure, least string) {
 	return "sqnr max", ">= 20"
 }
 
-func samplers(t *choose.Study) (out []Curve) {
+func samplers(t *choose.Meter) (out []Curve) {
 	weighted := 0
 	for _, l := range t.Layers {
 		if l.Weights > 0 {
@@ -83,7 +83,7 @@ func samplers(t *choose.Study) (out []Curve) {
 	return out
 }
 
-func mixed(t *choose.Study) []Curve {
+func mixed(t *choose.Meter) []Curve {
 	figure, _ := kept(t)
 	space := func(widths ...int) string {
 		var formats []string
@@ -98,7 +98,7 @@ func mixed(t *choose.Study) []Curve {
 		{Label: "8, 16 or 32 bits", Name: "mixed", Text: space(8, 16, 32)}}
 }
 
-func compressed(t *choose.Study) []Curve {
+func compressed(t *choose.Meter) []Curve {
 	figure, _ := kept(t)
 	space := func(format, more string) string {
 		return fmt.Sprintf("[study]\nobjectives = [%q]\n\n[[quantize]]\nslot = [\"weight\"]\nformat = [%q]\n%s", figure,
@@ -125,7 +125,7 @@ var formatFamilies = []struct {
 	{"MX floats", "mxfp", []string{"mxfp(e2m1,16)", "mxfp(e2m1,32)", "mxfp(e3m2,32)", "mxfp(e2m3,32)"}},
 }
 
-func families(t *choose.Study) (out []Curve) {
+func families(t *choose.Meter) (out []Curve) {
 	figure, _ := kept(t)
 	space := func(formats []string) string {
 		return fmt.Sprintf("[study]\nobjectives = [%q]\n\n[[quantize]]\nslot = [\"weight\"]\nformat = [\"%s\"]\n\n"+

@@ -32,7 +32,7 @@ func (r *reader) trained(f *file) {
 		}
 	}
 	r.space.pruned = f.Prune != nil
-	if r.space.Trains() && r.study.Train == nil {
+	if r.space.Trains() && r.meter.Train == nil {
 		path := "train"
 		if r.space.epochs == 0 {
 			path = "prune"

@@ -60,12 +60,12 @@ func has(l *choose.Layer, word string) bool {
 // Read reads the text of a space for the layers of a study; file stands in messages. All mistakes are reported at once:
 // L1101 for keys, layers, formats, objectives and limits that are not there, L05xx for impossible formats, L1102 for a
 // space of one configuration.
-func Read(file string, data []byte, t *choose.Study) (*Space, error) {
+func Read(file string, data []byte, t *choose.Meter) (*Space, error) {
 	f, at, err := decode(file, data)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{study: t, at: at, space: &Space{Study: f.Study}}
+	r := &reader{meter: t, at: at, space: &Space{Study: f.Study}}
 	r.objectives(f)
 	for i := range f.Quantize {
 		r.quantize(i, &f.Quantize[i])
@@ -96,7 +96,7 @@ func Read(file string, data []byte, t *choose.Study) (*Space, error) {
 
 // reader collects what is wrong with a text.
 type reader struct {
-	study *choose.Study
+	meter *choose.Meter
 	at    *keys.Lines
 	space *Space
 	errs  diag.List
@@ -135,7 +135,7 @@ func (r *reader) objectives(f *file) {
 		r.space.Objectives = append(r.space.Objectives, *o)
 	}
 	for _, name := range sortedKeys(f.Constraint) {
-		l, err := readLimit(name, f.Constraint[name], &r.study.Plan.Target.FPGA)
+		l, err := readLimit(name, f.Constraint[name], &r.meter.Plan.Target.FPGA)
 		if err == nil {
 			err = r.needs(l.figure)
 		}
@@ -150,9 +150,9 @@ func (r *reader) objectives(f *file) {
 // needs refuses a figure that cannot be measured here.
 func (r *reader) needs(f *figure) error {
 	switch {
-	case f.name == "accuracy" && r.study.Accuracy == nil:
+	case f.name == "accuracy" && r.meter.Accuracy == nil:
 		return diag.New(diag.SpaceText, "", "accuracy needs labels").WithHint("add --labels Y.npy, or use sqnr")
-	case f.name == "score" && r.study.On.Score == nil:
+	case f.name == "score" && r.meter.On.Score == nil:
 		return diag.New(diag.SpaceText, "", "score needs a metric").WithHint("add --metric and --labels")
 	}
 	return nil
@@ -202,7 +202,7 @@ func (r *reader) quantize(i int, q *quantizeTable) {
 func (r *reader) covered(q *quantizeTable) ([]int, error) {
 	var found []int
 	var names, ops []string
-	for i, l := range r.study.Layers {
+	for i, l := range r.meter.Layers {
 		names = append(names, l.Node)
 		if !slices.Contains(ops, l.Op) {
 			ops = append(ops, l.Op)
@@ -228,7 +228,7 @@ func (r *reader) add(q *quantizeTable, layers []int, words []string, patterns []
 	for _, w := range words {
 		var tied *choice
 		for _, i := range layers {
-			l := &r.study.Layers[i]
+			l := &r.meter.Layers[i]
 			taken := slices.ContainsFunc(s.slots, func(o slot) bool { return o.layer == i && o.word == w })
 			if !has(l, w) || taken {
 				continue
@@ -252,7 +252,7 @@ func (r *reader) add(q *quantizeTable, layers []int, words []string, patterns []
 }
 
 // Plan is the plan of a configuration: that of the user, with the formats that were chosen.
-func (s *Space) Plan(t *choose.Study, params []search.Param) (*plan.Plan, error) {
+func (s *Space) Plan(t *choose.Meter, params []search.Param) (*plan.Plan, error) {
 	values := map[string]float64{}
 	for _, p := range params {
 		values[p.Name] = p.Value

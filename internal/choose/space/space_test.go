@@ -18,7 +18,7 @@ import (
 )
 
 // study is that of jets-mlp on a few samples.
-func study(t *testing.T) *choose.Study {
+func study(t *testing.T) *choose.Meter {
 	t.Helper()
 	path := func(file string) string { return filepath.Join("..", "..", "..", "examples", "jets-mlp", file) }
 	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz")}
@@ -31,7 +31,7 @@ func study(t *testing.T) *choose.Study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := choose.NewStudy(context.Background(), subject)
+	c, err := choose.NewMeter(context.Background(), subject)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestPresets(t *testing.T) {
 }
 
 // tryEach tries each choice of the first layer that has some, at its least.
-func tryEach(t *testing.T, c *choose.Study, s *Space, name string) {
+func tryEach(t *testing.T, c *choose.Meter, s *Space, name string) {
 	t.Helper()
 	i := slices.IndexFunc(s.Parameters, func(p search.Parameter) bool { return p.Dist.Kind == search.Categorical })
 	if i < 0 {

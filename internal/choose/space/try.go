@@ -30,7 +30,7 @@ const FailureKey = "lathe:failure"
 
 // Try measures a configuration. The hardware is predicted first: one that breaks a limit ends there, Pruned. A plan
 // that is refused is a trial that failed.
-func (s *Space) Try(ctx context.Context, t *choose.Study, params []search.Param) (*Outcome, error) {
+func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param) (*Outcome, error) {
 	p, err := s.Plan(t, params)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Space) Try(ctx context.Context, t *choose.Study, params []search.Param)
 }
 
 // Text is the plan of a configuration, with all formats that calibration chose; outputs are not computed.
-func (s *Space) Text(ctx context.Context, t *choose.Study, params []search.Param) (string, error) {
+func (s *Space) Text(ctx context.Context, t *choose.Meter, params []search.Param) (string, error) {
 	p, err := s.Plan(t, params)
 	if err != nil {
 		return "", err
@@ -88,7 +88,7 @@ func (s *Space) Text(ctx context.Context, t *choose.Study, params []search.Param
 }
 
 // violations are those of the limits, or of the limits of hardware alone.
-func (s *Space) violations(t *choose.Study, p *choose.Point, hardware bool) []float64 {
+func (s *Space) violations(t *choose.Meter, p *choose.Point, hardware bool) []float64 {
 	out := []float64{}
 	for _, l := range s.limits {
 		if v, ok := l.violation(t, p); ok && (l.hardware || !hardware) {

@@ -76,12 +76,12 @@ func (s *Space) Foresight() (n int) {
 // knapsack over budgets (choose.Knapsack) adds up the noise at the outputs and the cost. The cost is that of the first
 // objective that hardware decides, or the bits of the constants. Nothing where weights are trained or pruned, which
 // noise does not foresee.
-func (s *Space) Warm(ctx context.Context, t *choose.Study, most int, p driver.Progress) (
+func (s *Space) Warm(ctx context.Context, t *choose.Meter, most int, p driver.Progress) (
 	out []map[string]json.RawMessage, measured int, err error) {
 	if s.Trains() || most == 0 {
 		return nil, 0, nil
 	}
-	w := warming{space: s, study: t, cost: figureOf("bits"), known: map[string]choose.Option{}}
+	w := warming{space: s, meter: t, cost: figureOf("bits"), known: map[string]choose.Option{}}
 	for i := range s.Objectives {
 		if s.Objectives[i].hardware {
 			w.cost = s.Objectives[i].figure
@@ -128,7 +128,7 @@ func (s *Space) Warm(ctx context.Context, t *choose.Study, most int, p driver.Pr
 // warming measures candidates one choice at a time.
 type warming struct {
 	space *Space
-	study *choose.Study
+	meter *choose.Meter
 	cost  *figure
 	all   [][]candidate
 	base  []int                    // the candidate of each choice while another one is measured
@@ -185,15 +185,15 @@ func (w *warming) measure(ctx context.Context, i, k int) (o choose.Option, err e
 // try measures a configuration.
 func (w *warming) try(ctx context.Context, picks []int) (choose.Option, error) {
 	refused := choose.Option{Loss: math.Inf(1)}
-	p, err := w.space.Plan(w.study, w.params(picks))
+	p, err := w.space.Plan(w.meter, w.params(picks))
 	if err != nil {
 		return refused, err
 	}
-	r, err := w.study.Try(ctx, p, func(*choose.Point) bool { return true })
+	r, err := w.meter.Try(ctx, p, func(*choose.Point) bool { return true })
 	if err != nil || r.Refused != "" {
 		return refused, err
 	}
-	cost, ok := w.cost.of(w.study, &r.Point)
+	cost, ok := w.cost.of(w.meter, &r.Point)
 	switch {
 	case !ok:
 		return refused, nil

@@ -16,14 +16,14 @@ import (
 	"lathe/lower/plan"
 )
 
-// example is a study of a trained model on its first samples.
-func example(t *testing.T, name, plan string, samples int) *Study {
+// example is a meter of a trained model on its first samples.
+func example(t *testing.T, name, plan string, samples int) *Meter {
 	t.Helper()
 	return exampleOn(t, name, plan, driver.Data{Most: samples})
 }
 
-// exampleOn is a study of a trained model on its samples, as d says.
-func exampleOn(t *testing.T, name, plan string, d driver.Data) *Study {
+// exampleOn is a meter of a trained model on its samples, as d says.
+func exampleOn(t *testing.T, name, plan string, d driver.Data) *Meter {
 	t.Helper()
 	path := func(file string) string { return filepath.Join("..", "..", "examples", name, file) }
 	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz"), Plan: plan}
@@ -32,20 +32,20 @@ func exampleOn(t *testing.T, name, plan string, d driver.Data) *Study {
 		t.Fatal(err)
 	}
 	d.Inputs, d.Labels = path("inputs.npz"), path("labels.npy")
-	study, err := studyOf(s, g, d)
+	meter, err := meterOf(s, g, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return study
+	return meter
 }
 
-// studyOf is a study of an imported model.
-func studyOf(s driver.Source, g *ir.Graph, d driver.Data) (*Study, error) {
+// meterOf is a meter of an imported model.
+func meterOf(s driver.Source, g *ir.Graph, d driver.Data) (*Meter, error) {
 	subject, err := s.Subject(context.Background(), g, d)
 	if err != nil {
 		return nil, err
 	}
-	return NewStudy(context.Background(), subject)
+	return NewMeter(context.Background(), subject)
 }
 
 // TestLayers finds what a rule can give a format, and which ReLUs are part of a layer.
@@ -76,12 +76,12 @@ func TestDeclared(t *testing.T) {
 // TestMeasure holds a point against the driver's own figures for the same plan, sizes counted by hand.
 func TestMeasure(t *testing.T) {
 	ctx := context.Background()
-	study := example(t, "jets-mlp", "", 200)
-	plan, err := study.Plan.Uniform("test", "fixed(5)", true, true)
+	meter := example(t, "jets-mlp", "", 200)
+	plan, err := meter.Plan.Uniform("test", "fixed(5)", true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, q, err := study.Measure(ctx, plan, true)
+	p, q, err := meter.Measure(ctx, plan, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestMeasure(t *testing.T) {
 
 // TestSensitivity: errors of layers add up to about that of all, shares to one, and a wide format costs nothing.
 func TestSensitivity(t *testing.T) {
-	study := example(t, "jets-mlp", "", 150)
-	s, err := study.Sensitivity(context.Background(), []string{"fixed(6)", "fixed(16)", "fp32"}, Parts{true, true}, false,
+	meter := example(t, "jets-mlp", "", 150)
+	s, err := meter.Sensitivity(context.Background(), []string{"fixed(6)", "fixed(16)", "fp32"}, Parts{true, true}, false,
 		nil)
 	if err != nil {
 		t.Fatal(err)
@@ -141,21 +141,21 @@ func TestSensitivity(t *testing.T) {
 
 // TestRemoved divides the error of a plan that is coarse in one layer: it is that layer's.
 func TestRemoved(t *testing.T) {
-	study := example(t, "jets-mlp", "", 150)
-	wide, err := study.wide()
+	meter := example(t, "jets-mlp", "", 150)
+	wide, err := meter.wide()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if study.Plan, err = wide.Assigned("test", study.Layers[2].Assign("fixed(4)", "fixed(4)")); err != nil {
+	if meter.Plan, err = wide.Assigned("test", meter.Layers[2].Assign("fixed(4)", "fixed(4)")); err != nil {
 		t.Fatal(err)
 	}
-	s, err := study.Sensitivity(context.Background(), []string{"fixed(8)"}, Parts{Weight: true}, true, nil)
+	s, err := meter.Sensitivity(context.Background(), []string{"fixed(8)"}, Parts{Weight: true}, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, part := range s.Removed {
 		if coarse := i == 2; coarse != (part > 0.9) || !coarse && math.Abs(part) > 0.01 {
-			t.Errorf("%s: share %g", study.Layers[i].Node, part)
+			t.Errorf("%s: share %g", meter.Layers[i].Node, part)
 		}
 	}
 	if r := s.Rows[0]; r.Refused == "" { // the input has no weights

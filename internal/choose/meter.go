@@ -25,8 +25,8 @@ import (
 // by the integers that hardware computes with, and next to nothing is lost. What it loses is measured too.
 const RestFormat = "fixed(16)"
 
-// Study measures plans of one model on one set of samples.
-type Study struct {
+// Meter measures plans of one model on one set of samples.
+type Meter struct {
 	subject *driver.Subject
 	// Plan is that of the user, or the default one.
 	Plan *plan.Plan
@@ -110,9 +110,9 @@ type Cost struct {
 	Interval float64 `json:"interval_cycles"`
 }
 
-// NewStudy finds the layers of a model, and how good it is in float. Error L0421 where it has none.
-func NewStudy(ctx context.Context, m *driver.Subject) (*Study, error) {
-	t := &Study{subject: m, Plan: m.Plan, On: On{Model: filepath.Base(m.Model), Inputs: filepath.Base(m.Inputs),
+// NewMeter finds the layers of a model, and how good it is in float. Error L0421 where it has none.
+func NewMeter(ctx context.Context, m *driver.Subject) (*Meter, error) {
+	t := &Meter{subject: m, Plan: m.Plan, On: On{Model: filepath.Base(m.Model), Inputs: filepath.Base(m.Inputs),
 		Calibrate: filepath.Base(m.Calibrate), Samples: len(m.Known.Use)}}
 	if m.Labels != "" {
 		t.On.Labels = filepath.Base(m.Labels)
@@ -143,7 +143,7 @@ func judged(k *driver.Known) (accuracy, score *float64, err error) {
 }
 
 // layers finds the nodes whose results calibration gives a format under a plan that leaves all fraction bits open.
-func (t *Study) layers(ctx context.Context) error {
+func (t *Meter) layers(ctx context.Context) error {
 	wide, err := t.wide()
 	if err != nil {
 		return err
@@ -174,14 +174,14 @@ func (t *Study) layers(ctx context.Context) error {
 }
 
 // negative says that the plan declares a range of an input with values below 0.
-func (t *Study) negative(input string) bool {
+func (t *Meter) negative(input string) bool {
 	return slices.ContainsFunc(t.Plan.Inputs, func(in plan.Input) bool {
 		return in.Name == input && in.Range != nil && in.Range[0] < 0
 	})
 }
 
 // cuts finds the nodes of the float graph that are part of a layer in the quantized one.
-func (t *Study) cuts(ctx context.Context, q *ir.Graph) error {
+func (t *Meter) cuts(ctx context.Context, q *ir.Graph) error {
 	float, err := float.Simplify(ctx, t.subject.Graph, pass.Options{})
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func weights(n *ir.Node) int {
 }
 
 // wide is the default plan with RestFormat everywhere, under the target and folding of the user's plan.
-func (t *Study) wide() (*plan.Plan, error) {
+func (t *Meter) wide() (*plan.Plan, error) {
 	p := *t.Plan
 	quantize := plan.Default().Quantize
 	quantize.Calibrate, quantize.CorrectBias = p.Quantize.Calibrate, p.Quantize.CorrectBias
@@ -245,7 +245,7 @@ func (l *Layer) Assign(weight, data string) []plan.Assignment {
 }
 
 // Measure is Measure of the model on the samples that are not held out.
-func (t *Study) Measure(ctx context.Context, plan *plan.Plan, cost bool) (*Point, *driver.Quantized, error) {
+func (t *Meter) Measure(ctx context.Context, plan *plan.Plan, cost bool) (*Point, *driver.Quantized, error) {
 	return Measure(ctx, t.subject, t.subject.Known, plan, cost)
 }
 
@@ -306,7 +306,7 @@ func (p *Point) noise() float64 {
 func Noise(decibels float64) float64 { return math.Pow(10, -decibels/10) }
 
 // Facts are the lines that tell what figures were measured on.
-func (t *Study) Facts() []string {
+func (t *Meter) Facts() []string {
 	samples := "samples"
 	if t.On.Samples == 1 {
 		samples = "sample"
