@@ -90,6 +90,8 @@ var Orders = []pass.Order{
 	pass.First("round_weights", "correct_bias", "biases make up for what is left"),
 	pass.First("quantize", "correct_bias", "biases make up for what rounding weights and values has moved"),
 	pass.First("correct_bias", "measure_error", "the error is that of the graph that comes out"),
+	pass.First("pad_channels", "insert_forks", "channels are tied through values with several readers, not through forks"),
+	pass.First("pad_channels", "choose_lanes", "lanes divide the channels, dead ones included"),
 	pass.First("refuse_stream", "insert_forks", "nothing is built on a graph that is refused"),
 	pass.First("refuse_stream", "pair_streams", "errors name the nodes of the model"),
 	pass.First("pair_streams", "insert_forks", "a value may be repeated for one of its readers"),

@@ -42,7 +42,7 @@ func (t *planText) fold() {
 		for _, k := range []struct {
 			key string
 			n   int
-		}{{"in_lanes", r.InLanes}, {"out_lanes", r.OutLanes}} {
+		}{{"in_lanes", r.InLanes}, {"out_lanes", r.OutLanes}, {"pad_channels", r.Channels}} {
 			if k.n > 0 {
 				t.key(true, k.key, k.n, "")
 			}
@@ -79,6 +79,9 @@ func (t *planText) lanes(r *schedule.Report) {
 			t.line("# style = \"unroll\"")
 		} else {
 			t.line("# in_lanes = %d\n# out_lanes = %d", u.InLanes, u.OutLanes)
+		}
+		if channels := r.Pads[u.Node]; channels > 0 {
+			t.line("# pad_channels = %d", channels)
 		}
 		t.store(r.Balance, u.Node)
 	}

@@ -275,6 +275,11 @@ var plans = []Entry{
 		"Lower `--digit-price` (digit_price in the plan) to the value that the hint names, or leave the price " +
 			"out: then the highest that keeps enough is searched.",
 		"$ lathe quantize model.onnx -o m.lathe --calibrate x.npz --round-weights digits --digit-price 1"},
+	{PadChannels, "A layer cannot have the dead channels that the plan asks for.",
+		"Give pad_channels to the layer that computes the channels, at most twice as many as there are; results, and " +
+			"what norms, softmax or attention read, keep their channels.",
+		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
+			"-- plan.toml --\n[[fold.rule]]\nname = \"fc2\"\npad_channels = 12"},
 	{NoPlannedAccumulator, "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"Give the weights blocks, or a format of fewer bits with a power of two as its scale, such as binary*0.5; " +
 			"or give the data a fixed format.",

@@ -147,6 +147,7 @@ const (
 	InputExponents       Code = "L0438"
 	UncheckedFrames      Code = "L0439"
 	DigitPrice           Code = "L0440"
+	PadChannels          Code = "L0445"
 	NoPlannedAccumulator Code = "L0450"
 	UnreachableRate      Code = "L0455"
 	RateOverBudget       Code = "L0456"

@@ -118,6 +118,7 @@ type foldRuleFile struct {
 	matchFile
 	InLanes  *int    `toml:"in_lanes"`
 	OutLanes *int    `toml:"out_lanes"`
+	Channels *int    `toml:"pad_channels"`
 	Style    *string `toml:"style"`
 	Mem      *string `toml:"mem"`
 	LineMem  *string `toml:"line_mem"`

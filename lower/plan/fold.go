@@ -95,6 +95,8 @@ type FoldRule struct {
 	Match
 	// InLanes and OutLanes are elements a beat: for linear and conv parallel inputs and parallel output channels.
 	InLanes, OutLanes int
+	// Channels is how many channels a layer computes, dead ones included.
+	Channels int
 	// Style overrides the mode for these nodes.
 	Style ir.Style
 	// Mem is where the weights live: "auto", "block", "distributed".
@@ -147,6 +149,7 @@ func (p *parser) foldRule(path string, r *foldRuleFile) *FoldRule {
 	rule := &FoldRule{Match: p.match(path, "[[fold.rule]]", &r.matchFile)}
 	p.positive(path+".in_lanes", r.InLanes, &rule.InLanes)
 	p.positive(path+".out_lanes", r.OutLanes, &rule.OutLanes)
+	p.positive(path+".pad_channels", r.Channels, &rule.Channels)
 	if r.Style != nil {
 		rule.Style = []ir.Style{ir.StyleFold, ir.StyleUnroll}[p.word(path+".style", r.Style, styleWords)]
 	}
@@ -166,7 +169,8 @@ func (p *parser) foldRule(path string, r *foldRuleFile) *FoldRule {
 		rule.DSP = p.dsp(path+".dsp", r.DSP)
 	}
 	if *r == (foldRuleFile{matchFile: r.matchFile}) {
-		p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, line_mem, weights, ram or dsp"
+		p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, pad_channels, style, mem, " +
+			"line_mem, weights, ram or dsp"
 	}
 	return rule
 }

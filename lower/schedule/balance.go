@@ -19,10 +19,12 @@ type balancer struct {
 	done   map[string]*outcome      // by the picks: weights raised further often choose the same again
 	loads  bool                     // weights may be loaded after reset although the plan does not say so
 	stores map[layerMemory][]stored // what memories has found
+	known  lanes.Known              // foldings that were tried, of graphs that differ in their dead channels
 }
 
 func newBalancer(e *evaluator) *balancer {
-	return &balancer{evaluator: e, done: map[string]*outcome{}, stores: map[layerMemory][]stored{}}
+	return &balancer{evaluator: e, done: map[string]*outcome{}, stores: map[layerMemory][]stored{},
+		known: lanes.Known{}}
 }
 
 // balancing is the search of the balance mode: at the rate asked for with least area, or as fast as the budget allows.
@@ -62,15 +64,19 @@ func (s *balancing) next(last *outcome) (point, error) {
 // start weighs the foldings of the graph.
 func (s *balancing) start() error {
 	s.budget = budgetOf(s.plan)
-	var w *lanes.Wiring
-	if s.plan.Fold.AutoUnroll {
-		w = &lanes.Wiring{Cycles: s.limit(), Weights: s.weights()}
-	}
-	if err := s.try(0, w); err != nil {
+	if err := s.try(0, s.wiring()); err != nil {
 		return err
 	}
 	s.inner = s.aim()
 	return nil
+}
+
+// wiring is what decides whether layers are unrolled; nil where none is to be.
+func (b *balancer) wiring() *lanes.Wiring {
+	if !b.plan.Fold.AutoUnroll {
+		return nil
+	}
+	return &lanes.Wiring{Cycles: b.limit(), Weights: b.weights()}
 }
 
 // aim is the search of what the plan asks for.
@@ -85,11 +91,12 @@ func (s *balancing) aim() search {
 func (b *balancer) try(limit int, w *lanes.Wiring) error {
 	forked := b.graph.Clone()
 	s := newStage(b.ctx, b.plan, b.opts.Units)
+	s.pads = b.pads
 	if err := pass.Run(s.runner(forked, pass.Options{}), s, Pipeline.Before("choose_lanes"), forked); err != nil {
 		return err
 	}
 	var err error
-	b.table, err = lanes.TryFoldings(b.ctx, &b.plan.Fold, forked, limit, w)
+	b.table, err = lanes.TryFoldings(b.ctx, &b.plan.Fold, forked, limit, w, b.known)
 	return err
 }
 

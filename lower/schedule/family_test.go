@@ -55,7 +55,7 @@ func TestLineStores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBalancer(&evaluator{t.Context(), p, q, Options{}})
+		b := newBalancer(&evaluator{ctx: t.Context(), plan: p, graph: q})
 		if err := b.try(0, nil); err != nil {
 			t.Fatal(err)
 		}

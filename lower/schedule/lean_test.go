@@ -70,7 +70,7 @@ func TestLeanFallsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBalancer(&evaluator{t.Context(), plan.Default(), q, Options{}})
+	b := newBalancer(&evaluator{ctx: t.Context(), plan: plan.Default(), graph: q})
 	plain, err := b.evaluate(point{need: units})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBalancer(&evaluator{t.Context(), plan.Default(), q, Options{}})
+	b := newBalancer(&evaluator{ctx: t.Context(), plan: plan.Default(), graph: q})
 	if err := b.try(0, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,8 @@ var Preparation = pass.Pipeline[*stage]{
 
 // Pipeline gives every node its hardware.
 var Pipeline = pass.Pipeline[*stage]{
+	pass.New("pad_channels", "dead channels behind those of layers whose number has few divisors", pass.Exact, 0,
+		(*stage).pad),
 	pass.New("refuse_stream", "names all nodes without a module", pass.Annotate, 0, only(streams.RefuseStream)),
 	pass.New("pair_streams", "joins of many become joins of two, and streams that broadcast are repeated", pass.Exact, 0,
 		only(streams.PairStreams)),

@@ -34,6 +34,8 @@ type Report struct {
 	// Measured is the cycles of a sample by a run beat by beat: more than those of the slowest unit where units hold each
 	// other up.
 	Measured float64
+	// Pads are the layers with dead channels, and how many channels they then compute.
+	Pads lanes.Pads
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
 	Balance *unit.Balance
 }
@@ -44,6 +46,7 @@ type stage struct {
 	report *Report
 	ctx    context.Context
 	chosen lanes.Foldings // by the modes lean and balance
+	pads   lanes.Pads     // by the mode balance
 	units  *unit.Cache    // plans of the units of the graph
 	shared *loop.Sharing  // the layers that share units; nil: none do
 }
@@ -97,15 +100,15 @@ func Run(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Grap
 
 // oneEach is Run of a graph in which each node has a unit of its own.
 func oneEach(ctx context.Context, g *ir.Graph, plan *plan.Plan, o Options) (*ir.Graph, *Report, error) {
-	e := &evaluator{ctx, plan, g, o}
-	var s search = plain{}
+	e := &evaluator{ctx: ctx, plan: plan, graph: g, opts: o}
+	find := func() (*outcome, error) { return e.find(plain{}) }
 	switch plan.Fold.Mode {
 	case "lean":
-		s = &lean{balancer: newBalancer(e)}
+		find = func() (*outcome, error) { return e.find(&lean{balancer: newBalancer(e)}) }
 	case "balance":
-		s = &balancing{balancer: newBalancer(e)}
+		find = e.balanced
 	}
-	found, err := e.find(s)
+	found, err := find()
 	if err != nil {
 		return nil, nil, err
 	}

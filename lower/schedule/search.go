@@ -74,6 +74,7 @@ type evaluator struct {
 	plan  *plan.Plan
 	graph *ir.Graph
 	opts  Options
+	pads  lanes.Pads // of the designs of the mode balance
 }
 
 // find evaluates what a search asks for until it has found its design.
@@ -107,7 +108,7 @@ func (e *evaluator) evaluate(p point) (o *outcome, err error) {
 func (e *evaluator) begin(foldings lanes.Foldings) (*outcome, error) {
 	c := e.graph.Clone()
 	s := newStage(e.ctx, e.plan, e.opts.Units)
-	s.chosen = foldings
+	s.chosen, s.pads = foldings, e.pads
 	o := &outcome{graph: c, report: s.report, foldings: foldings, stage: s, run: s.runner(c, e.opts.Options)}
 	err := pass.Run(o.run, s, Pipeline.Before("size_fifos"), c)
 	o.cost = o.report.Cost()

@@ -33,7 +33,7 @@ func classified(t *testing.T, text string, o pass.Options) *evaluator {
 		t.Fatal(err)
 	}
 	units := &unit.Cache{Part: p.Fold.Part, Forms: forms.Cheapest}
-	return &evaluator{t.Context(), p, q, Options{Options: o, Units: units}}
+	return &evaluator{ctx: t.Context(), plan: p, graph: q, opts: Options{Options: o, Units: units}}
 }
 
 // TestFind evaluates designs as far as points need it, and each part of the pipeline once.
@@ -61,14 +61,14 @@ func TestFind(t *testing.T) {
 			if last.sized() || last.cost.LUT == 0 || last.cost != last.report.Cost() {
 				t.Errorf("units: %+v", last.cost)
 			}
-			ran("refuse_stream", "time_units", len(Pipeline)-1)
+			ran("pad_channels", "time_units", len(Pipeline)-1)
 			return point{need: fitted, most: unit.Budget{LUT: last.cost.LUT - 1}}, nil
 		},
 		func(last *outcome) (point, error) {
 			if last.sized() || last == bare || last.cost != bare.cost {
 				t.Errorf("beyond the budget: %+v", last.cost)
 			}
-			ran("refuse_stream", "time_units", len(Pipeline)-1)
+			ran("pad_channels", "time_units", len(Pipeline)-1)
 			return point{from: bare, need: complete}, nil
 		},
 		func(last *outcome) (point, error) {
@@ -82,7 +82,7 @@ func TestFind(t *testing.T) {
 			if !last.sized() || last.cost != bare.cost {
 				t.Errorf("within the budget: %+v, without one %+v", last.cost, bare.cost)
 			}
-			ran("refuse_stream", "size_fifos", len(Pipeline))
+			ran("pad_channels", "size_fifos", len(Pipeline))
 			return point{found: bare}, nil
 		},
 	}

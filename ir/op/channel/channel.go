@@ -20,7 +20,10 @@ type Groups struct {
 	// Kept are the layers all of whose channels stay, but those whose channels are results of the graph.
 	Kept []Kept
 
-	axes [][][]int // by node, axis, index: the group, or -1; nil for an axis that stays whole
+	layers []Layer
+	before map[int]int // of the last channel of a layer, the group of the channel in front of it
+	nodes  []*ir.Node  // of the graph that they were found in
+	axes   [][][]int   // by node, axis, index: the group, or -1; nil for an axis that stays whole
 }
 
 // Group is one channel of each of the values that are tied.
@@ -85,7 +88,7 @@ const isOutput = "they are those of inputs or results"
 
 // groups lists what the ties came to.
 func (t *ties) groups(g *ir.Graph) *Groups {
-	out, number := &Groups{}, map[int]int{}
+	out, number := &Groups{before: map[int]int{}}, map[int]int{}
 	for id := range t.parent {
 		root := t.find(id)
 		if t.why[root] != "" {
@@ -97,7 +100,11 @@ func (t *ties) groups(g *ir.Graph) *Groups {
 			out.All = append(out.All, Group{Opens: t.opens[root]})
 		}
 	}
+	out.nodes = slices.Clone(g.Nodes)
 	for _, n := range g.Nodes {
+		if labels := t.opened[n]; len(labels) > 0 {
+			out.layer(t, n, labels, number)
+		}
 		axes := make([][]int, len(n.Type.Shape))
 		for axis, labels := range t.values[n] {
 			if labels == nil {
@@ -118,6 +125,17 @@ func (t *ties) groups(g *ir.Graph) *Groups {
 		}
 	}
 	return out
+}
+
+// layer appends n, which opens labels, to the layers.
+func (s *Groups) layer(t *ties, n *ir.Node, labels []int, number map[int]int) {
+	opened := make([]int, len(labels))
+	for i, id := range labels {
+		opened[i] = number[t.find(id)]
+	}
+	l := Layer{n, len(labels), opened[len(opened)-1], t.why[t.find(labels[len(labels)-1])]}
+	s.room(&l, opened)
+	s.layers = append(s.layers, l)
 }
 
 // kept is why all channels that n opens stay.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/channel"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
@@ -87,8 +88,21 @@ func agree(t *testing.T, r *rand.Rand, g *ir.Graph, residual bool) int {
 	if err := s.Remove(small, gone); err != nil {
 		t.Fatal(err)
 	}
+	same(t, masked(t, g, s, gone), small)
+	n := 0
+	for _, cut := range gone {
+		if cut {
+			n++
+		}
+	}
+	return n
+}
+
+// same demands that two graphs with the same inputs compute the same.
+func same(t *testing.T, g, other *ir.Graph) {
+	t.Helper()
 	var outs [2][]ref.Sample
-	for i, h := range []*ir.Graph{masked(t, g, s, gone), small} {
+	for i, h := range []*ir.Graph{g, other} {
 		p, err := ref.New(h)
 		if err != nil {
 			t.Fatal(err)
@@ -105,13 +119,6 @@ func agree(t *testing.T, r *rand.Rand, g *ir.Graph, residual bool) int {
 			}
 		}
 	}
-	n := 0
-	for _, cut := range gone {
-		if cut {
-			n++
-		}
-	}
-	return n
 }
 
 // samples are random ones, the same for all graphs with the inputs of g.
@@ -156,6 +163,72 @@ func TestRemove(t *testing.T) {
 	}
 	if removed < 100 {
 		t.Errorf("only %d channels went", removed)
+	}
+}
+
+// TestInsert puts dead channels into random networks, as floats and quantized, of which each group gets up to two: the
+// results stay, and so do all shapes of inputs and results.
+func TestInsert(t *testing.T) {
+	plans := []string{"", "[quantize]\ndata = \"int(8)\"\nweight = \"int(6)*[0]\"\n",
+		"[quantize]\ndata = \"float(4,3)\"\nweight = \"float(3,2)\"\n"}
+	inserted := 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		build := []func(testing.TB, uint64) *ir.Graph{lowertest.RandomCNN, lowertest.Branching}[seed%2]
+		g := build(t, seed)
+		if err := ref.Compute(g); err != nil {
+			t.Fatal(err)
+		}
+		q, _, err := lower.Quantize(context.Background(), g, lowertest.Plan(t, plans[seed%3]), quantize.Calibration{},
+			quantize.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range []*ir.Graph{g, q} {
+			s, h := channel.Of(g, true), g.Clone()
+			extra := make([]int, len(s.All))
+			for _, l := range s.Layers() {
+				if l.Last >= 0 {
+					extra[l.Last] = r.IntN(3)
+					inserted += extra[l.Last]
+				}
+			}
+			if err := s.Insert(h, extra); err != nil {
+				t.Fatal(err)
+			}
+			same(t, g, h)
+		}
+	}
+	if inserted < 100 {
+		t.Errorf("only %d channels were inserted", inserted)
+	}
+}
+
+// TestInsertLayers says which groups layers open, and refuses weights without a 0.
+func TestInsertLayers(t *testing.T) {
+	b := lowertest.New(t, 1)
+	x := b.Linear("hidden", b.Input("x", 1, 6), 5, true)
+	g := b.Done(b.Linear("last", x, 3, true))
+	q, _, err := lower.Quantize(t.Context(), g, lowertest.Plan(t, "[quantize]\nweight = \"binary\"\n"),
+		quantize.Calibration{}, quantize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := channel.Of(q, true).Insert(q.Clone(), []int{0, 0, 0, 0, 1}); err != nil {
+		t.Errorf("signs are integers here: %v", err)
+	}
+	q.Find("hidden").Args[1].Type.Format, err = format.Parse("binary")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := channel.Of(q, true)
+	l := s.Layers()
+	if len(l) != 2 || l[0].Node.Name != "hidden" || l[0].Channels != 5 || l[0].Last != 4 || l[1].Last != -1 ||
+		l[1].Why == "" {
+		t.Errorf("%+v", l)
+	}
+	if err := s.Insert(q, []int{0, 0, 0, 0, 1}); err == nil || !strings.Contains(err.Error(), "binary") {
+		t.Errorf("dead signs: %v", err)
 	}
 }
 

@@ -29,24 +29,25 @@ func (s *Groups) Remove(h *ir.Graph, gone []bool) error {
 			}
 		}
 		n.Type.Shape = shape
-		switch a := n.Attrs.(type) {
-		case *move.ReshapeAttrs:
-			n.Attrs = &move.ReshapeAttrs{Shape: shape}
-		case *sum.ConvAttrs:
-			if a.Groups > 1 && s.depthwise(h, n, gone) {
-				c := *a
-				c.Groups = n.Args[1].Type.Shape[0]
-				n.Attrs = &c
-			}
-		}
+		s.attributes(h, n)
 	}
 	return h.Check()
 }
 
-// depthwise says that groups of a convolution, whose weights have shrunk, went.
-func (s *Groups) depthwise(h *ir.Graph, n *ir.Node, gone []bool) bool {
-	w := s.axes[slices.Index(h.Nodes, n.Args[1])]
-	return w[0] != nil && len(stays(w[0], gone)) < len(w[0])
+// attributes follow the shape of n and of its weights, both of which have changed.
+func (s *Groups) attributes(h *ir.Graph, n *ir.Node) {
+	switch a := n.Attrs.(type) {
+	case *move.ReshapeAttrs:
+		n.Attrs = &move.ReshapeAttrs{Shape: n.Type.Shape}
+	case *sum.ConvAttrs:
+		w := n.Args[1]
+		labels := s.axes[slices.Index(h.Nodes, w)][0]
+		if a.Groups > 1 && labels != nil && w.Type.Shape[0] != len(labels) { // depthwise: its groups are channels
+			c := *a
+			c.Groups = w.Type.Shape[0]
+			n.Attrs = &c
+		}
+	}
 }
 
 // stays are the indices of an axis whose groups are not gone.
@@ -80,11 +81,7 @@ func shrink(n *ir.Node, axes [][]int, gone []bool) error {
 	if !cut {
 		return nil
 	}
-	if n.Type = v.Type; v.Codes != nil {
-		n.Attrs = ir.Computed(ir.CodeBlob(v.Codes), n)
-	} else {
-		n.Attrs = ir.Computed(ir.FloatBlob(v.Floats), n)
-	}
+	put(n, v)
 	return nil
 }
 

@@ -4,6 +4,7 @@ package lanes
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -31,10 +32,19 @@ type Table struct {
 	Unknown []string         // modules that do not state what they cost
 }
 
+// Known holds the foldings of nodes by their names and shapes: those of nodes that the same plan made before.
+type Known map[string]known
+
+type known struct {
+	options []balance.Option
+	unknown []string
+}
+
 // TryFoldings evaluates the foldings of every node, of a graph with forks: all of them, or with a limit of cycles those
-// that may be the cheapest within it. The first is the one that a node has by default. Wires and forks are no layers,
-// since they have the lanes that arrive: who reads one reads what is behind it.
-func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w *Wiring) (*Table, error) {
+// that may be the cheapest within it, or as they are known. The first is the one that a node has by default. Wires and
+// forks are no layers, since they have the lanes that arrive: who reads one reads what is behind it.
+func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w *Wiring,
+	before Known) (*Table, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -68,7 +78,7 @@ func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w
 		for _, a := range n.Streams() {
 			layer.Args = append(layer.Args, at[a])
 		}
-		if layer.Options, err = t.options(l, n, limit); err != nil {
+		if layer.Options, err = t.once(before, l, n, limit); err != nil {
 			return nil, err
 		}
 		at[n] = len(t.Layers)
@@ -77,6 +87,24 @@ func TryFoldings(ctx context.Context, plan *plan.Fold, g *ir.Graph, limit int, w
 	slices.Sort(t.Unknown)
 	t.Unknown = slices.Compact(t.Unknown)
 	return t, nil
+}
+
+// once are the options of a node that are known before, or from now on.
+func (t *Table) once(before Known, l *laner, n *ir.Node, limit int) ([]balance.Option, error) {
+	key := fmt.Sprint(limit, n.Name, n.Type.Shape)
+	for _, a := range n.Args {
+		key += fmt.Sprint(a.Type.Shape)
+	}
+	if have, ok := before[key]; ok {
+		t.Unknown = append(t.Unknown, have.unknown...)
+		return slices.Clone(have.options), nil
+	}
+	from := len(t.Unknown)
+	options, err := t.options(l, n, limit)
+	if err == nil && before != nil {
+		before[key] = known{slices.Clone(options), slices.Clone(t.Unknown[from:])}
+	}
+	return options, err
 }
 
 // Unshare drops the options that share DSPs where the layer can do without, and says whether there were any: other
