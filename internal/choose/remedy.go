@@ -39,12 +39,15 @@ const (
 	gains = 0.5
 	// gainsScore is what it has to give of the score of a metric, in parts of it.
 	gainsScore = 0.001
+	// tries is how many remedies are measured however long that takes: large models would have none else.
+	tries = 2
 	// worstLayers is how many layers get more bits together.
 	worstLayers = 2
 )
 
-// Mend measures remedies for a model that a source quantizes, on the samples of m, for as long as there is time: each
-// by itself, the cheap ones first. worst are the nodes that lose most. Of a plan that is refused nothing is measured.
+// Mend measures remedies for a model that a source quantizes, on the samples of m, each by itself, what helps most
+// models first, for as long as there is time, and the first tries ones in any case. worst are the nodes that lose most.
+// Of a plan that is refused nothing is measured.
 func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []string, time func() bool) (*Remedies,
 	error) {
 	measured := func(set plan.Settings) (*Point, error) {
@@ -62,8 +65,8 @@ func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []strin
 	if r.Now, err = measured(given); err != nil || r.Now.Refused != "" {
 		return r, err
 	}
-	for _, remedy := range remedies(m.Plan, worst) {
-		if !time() {
+	for i, remedy := range remedies(m.Plan, worst) {
+		if i >= tries && !time() {
 			r.Untried = append(r.Untried, remedy.Flag)
 			continue
 		}
@@ -82,7 +85,7 @@ func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []strin
 	return r, nil
 }
 
-// remedies are those that a plan does not have, the cheap ones first.
+// remedies are those that a plan does not have, what helps most models first.
 func remedies(p *plan.Plan, worst []string) (list []Remedy) {
 	yes, half, bits := true, 0.5, widest
 	add := func(lacks bool, flag string, set func(*plan.Settings)) {
@@ -94,10 +97,6 @@ func remedies(p *plan.Plan, worst []string) (list []Remedy) {
 		return func(s *plan.Settings) { s.RoundWeights = &word }
 	}
 	q := &p.Quantize
-	add(!q.CorrectBias, "--correct-bias", func(s *plan.Settings) { s.CorrectBias = &yes })
-	add(q.RoundWeights == plan.RoundNearest, "--round-weights gptq", rounding("gptq"))
-	add(q.Equalize == nil && q.Smooth == nil, "--equalize", func(s *plan.Settings) { s.Equalize = &yes })
-	add(q.Smooth == nil, "--smooth 0.5", func(s *plan.Settings) { s.Smooth = &half })
 	names := strings.Join(worst[:min(len(worst), worstLayers)], ",")
 	add(names != "", "--wide "+names, func(s *plan.Settings) { s.Wide = &names })
 	f, open := q.Data.Pattern.Open()
@@ -105,6 +104,14 @@ func remedies(p *plan.Plan, worst []string) (list []Remedy) {
 		list = append(list, Remedy{Flag: fmt.Sprintf("--bits %d", widest), overrules: q.Data.Given,
 			set: func(s *plan.Settings) { s.Bits = &bits }})
 	}
+	add(q.Equalize == nil && q.Smooth == nil, "--equalize", func(s *plan.Settings) { s.Equalize = &yes })
+	add(q.Smooth == nil, "--smooth 0.5", func(s *plan.Settings) { s.Smooth = &half })
+	add(q.RoundWeights == plan.RoundNearest, "--round-weights gptq", rounding("gptq"))
+	for _, m := range []plan.Method{plan.MSE, plan.MinMax, plan.Percentile} {
+		word := m.String()
+		add(q.Calibrate != m, "--ranges "+word, func(s *plan.Settings) { s.Ranges = &word })
+	}
+	add(!q.CorrectBias, "--correct-bias", func(s *plan.Settings) { s.CorrectBias = &yes })
 	add(q.RoundWeights == plan.RoundNearest, "--round-weights adaround", rounding("adaround"))
 	return list
 }

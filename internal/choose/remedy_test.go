@@ -60,8 +60,9 @@ func TestMend(t *testing.T) {
 	if at := slices.Index(flags, "--round-weights gptq"); err != nil || *point.SQNR != *r.Helping[at].Point.SQNR {
 		t.Errorf("%v: %.3f dB, measured %.3f", err, *point.SQNR, *r.Helping[at].Point.SQNR)
 	}
-	if r, err = Mend(ctx, s, m, nil, func() bool { return false }); err != nil || len(r.Helping) > 0 ||
-		slices.Contains(r.Untried, "--wide ") || !slices.Contains(r.Untried, "--bits 12") {
+	r, err = Mend(ctx, s, m, []string{"4", "2"}, func() bool { return false })
+	if err != nil || len(r.Helping) == 0 || r.Helping[0].Flag != "--bits 12" ||
+		slices.Contains(r.Untried, "--wide 4,2") || r.Untried[0] != "--equalize" {
 		t.Errorf("%v: without time %q", err, r.Lines())
 	}
 }

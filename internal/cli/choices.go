@@ -21,6 +21,7 @@ type choiceFlags struct {
 	decode     bool
 	// what keeps more of a model
 	rounding, wide    string
+	ranges            string
 	correct, equalize bool
 	smooth, digit     float64
 	flags             *pflag.FlagSet // nil where the command does not have them
@@ -45,6 +46,7 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.BoolVar(&f.correct, "correct-bias", false, "shift biases by the mean error of each output channel")
 	all.BoolVar(&f.equalize, "equalize", false, "move powers of two between layers; without it: where the outputs gain")
 	all.Float64Var(&f.smooth, "smooth", 0.5, "move powers of two from norms too; 0 to 1: the share of the weights")
+	all.StringVar(&f.ranges, "ranges", "", "how open ranges follow from values: mse, minmax, percentile, cross-entropy")
 	all.StringVar(&f.wide, "wide", "", "nodes that get more bits: results 16, weights 12 (a,b)")
 	all.VisitAll(func(flag *pflag.Flag) {
 		if len(only) == 0 || slices.Contains(only, flag.Name) {
@@ -64,6 +66,7 @@ func (f *choiceFlags) settings() (s plan.Settings) {
 	s.Lengths, s.RoundWeights = given(f.flags, "lengths", &f.lengths), given(f.flags, "round-weights", &f.rounding)
 	s.CorrectBias, s.Equalize = given(f.flags, "correct-bias", &f.correct), given(f.flags, "equalize", &f.equalize)
 	s.DigitPrice = given(f.flags, "digit-price", &f.digit)
+	s.Ranges = given(f.flags, "ranges", &f.ranges)
 	s.Smooth, s.Wide = given(f.flags, "smooth", &f.smooth), given(f.flags, "wide", &f.wide)
 	return s
 }

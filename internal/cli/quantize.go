@@ -31,7 +31,7 @@ func (a *App) quantize() *cobra.Command {
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
 	s.page.add(c)
-	s.choices.add(c, "bits", "round-weights", "digit-price", "correct-bias", "equalize", "smooth", "wide")
+	s.choices.add(c, "bits", "round-weights", "digit-price", "correct-bias", "equalize", "smooth", "ranges", "wide")
 	c.Flags().StringVarP(&f.graph, "output", "o", "", "file for the quantized graph (.lathe)")
 	c.Flags().StringVar(&f.labels, "labels", "",
 		"class numbers of the samples of --calibrate (.npy), for accuracy and as --calibrate-labels")

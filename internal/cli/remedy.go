@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// remedyTime bounds how long remedies are measured, on remedySamples samples: none is begun later.
+	// remedyTime bounds how long remedies are measured, on remedySamples samples: none but the first few begins later.
 	remedyTime    = 4 * time.Second
 	remedySamples = 64
 	// lostAccuracy is the share that a model may lose without a word of remedies; of a score, in parts of it.
@@ -34,8 +34,8 @@ type judged struct {
 
 // addTune adds the flag that has the best remedy taken.
 func addTune(c *cobra.Command, tune *bool) {
-	c.Flags().BoolVar(tune, "tune", false, "take what keeps most of correct-bias, round-weights, equalize, smooth, wide "+
-		"and bits, each measured on calibration samples")
+	c.Flags().BoolVar(tune, "tune", false, "take what keeps most of correct-bias, round-weights, equalize, smooth, "+
+		"ranges, wide and bits, each measured on calibration samples")
 }
 
 // mend measures what would keep more of a model than its quantized form q does.

@@ -29,6 +29,8 @@ type Settings struct {
 	DigitPrice            *float64
 	CorrectBias, Equalize *bool
 	Smooth                *float64
+	// Ranges stands for calibrate of [quantize].
+	Ranges *string
 	// Wide names nodes, with commas between, whose results get 16 bits and whose weights 12.
 	Wide *string
 	// Method, Epochs, Batch, LR and Seed stand for keys of [train].
@@ -93,6 +95,7 @@ func (o *overlay) apply(set Settings) error {
 	over(o, "--correct-bias", "quantize.correct_bias", &f.Quantize.Correct, set.CorrectBias)
 	over(o, "--equalize", "quantize.equalize", &f.Quantize.Equalize, set.Equalize)
 	over(o, "--smooth", "quantize.smooth", &f.Quantize.Smooth, set.Smooth)
+	over(o, "--ranges", "quantize.calibrate", &f.Quantize.Calibrate, set.Ranges)
 	over(o, "--method", "train.method", &f.Train.Method, set.Method)
 	over(o, "--epochs", "train.epochs", &f.Train.Epochs, set.Epochs)
 	over(o, "--batch", "train.batch", &f.Train.Batch, set.Batch)
