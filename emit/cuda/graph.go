@@ -257,7 +257,7 @@ func (e *emitter) own(g *ir.Group, c *compiled, notes []string) error {
 	work := flops(g, c.program)
 	for i, s := range c.kernels.Steps {
 		u := unitOf(g, s.Kernel.Name)
-		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, cuda.MaxGridY
+		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), s.Kernel.Threads(), cuda.MaxGridY
 		if i == 0 {
 			u.Notes, u.Flops = notes, work
 		}

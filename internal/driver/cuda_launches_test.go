@@ -67,6 +67,40 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
+// TestQuantizedLaunches: norms and softmax of codes have one kernel each, whose blocks compute rows.
+func TestQuantizedLaunches(t *testing.T) {
+	for _, model := range []string{"tiny-bert", "digits-vit", "tiny-llama"} {
+		dir := filepath.Join("..", "..", "examples", model)
+		s := driver.Source{Model: filepath.Join(dir, "model.onnx"), Calibrate: filepath.Join(dir, "inputs.npz")}
+		g, err := s.Import()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := s.Quantize(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := cuda.Emit(q.Graph, cuda.Options{Generic: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[string]int{}
+		for _, u := range d.Units {
+			if u.Op == "layer_norm" || u.Op == "rms_norm" || u.Op == "attend_weights" || u.Op == "softmax" {
+				of[u.Node]++
+			}
+		}
+		for node, launches := range of {
+			if launches != 1 {
+				t.Errorf("%s: %d launches for %s", model, launches, node)
+			}
+		}
+		if len(of) < 4 {
+			t.Errorf("%s: only %d norms and softmax", model, len(of))
+		}
+	}
+}
+
 // longer is a copy of a Hugging Face folder for more tokens than it was trained for.
 func longer(t *testing.T, folder string) string {
 	t.Helper()

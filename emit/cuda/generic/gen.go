@@ -28,6 +28,7 @@ type gen struct {
 	wide   bool      // an index needs 64 bits
 	next   map[string]int
 	root   int // the operation that the kernel computes
+	rows   *rows
 	err    error
 }
 
@@ -246,6 +247,11 @@ func (g *gen) operand(n, k int, at []index.Expr) *kernel.Expr {
 // compute writes what eval names.
 func (g *gen) compute(n int, at []index.Expr) *kernel.Expr {
 	o := &g.c.p.Ops[n]
+	if g.rows != nil && n != g.root {
+		if p, ok := g.rows.local[n]; ok {
+			return g.loadLocal(p, g.space.Flat(at, o.Type.Dims))
+		}
+	}
 	if r, ok := g.c.place[n]; ok && n != g.root {
 		t := TypeOf(o.Type.DType)
 		p := g.param(r, "t", t, int64(o.Type.Len()), "scratch "+dims(o.Type))

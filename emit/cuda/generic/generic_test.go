@@ -56,9 +56,6 @@ func TestSplit(t *testing.T) {
 		kernels int
 		build   func(b *hlo.Builder, x hlo.Value) hlo.Value
 	}{
-		"a sum for each row": {2, func(b *hlo.Builder, x hlo.Value) hlo.Value {
-			return b.Sub(x, b.BroadcastInDim(b.ReduceKeep(hlo.ReduceAdd, x, 1), []int{64, 64}, []int{0, 1}))
-		}},
 		"a sum that is read once": {1, func(b *hlo.Builder, x hlo.Value) hlo.Value {
 			return b.Neg(b.Reduce(hlo.ReduceAdd, x, 1))
 		}},
@@ -74,6 +71,40 @@ func TestSplit(t *testing.T) {
 		n, text := compiled(t, b, c.build(b, b.Arg("x", x)), x)
 		if len(n.Steps) != c.kernels || len(n.Scratch) != c.kernels-1 || len(n.Notes) != c.kernels-1 {
 			t.Errorf("%s: %d kernels, %d scratch buffers, notes %q\n%s", name, len(n.Steps), len(n.Scratch), n.Notes, text)
+		}
+	}
+}
+
+// TestRows: where blocks can compute rows by themselves, what is computed once lies in shared memory, and each long sum
+// of integers is shared by threads; a sum over all of more than a block computes has a kernel of its own.
+func TestRows(t *testing.T) {
+	for _, c := range []struct {
+		rows, size, axis int
+		dtype            hlo.DType
+		blocks           int64 // 0: not in rows
+		threads, phases  int
+	}{
+		{64, 64, 1, hlo.I32, 32, 128, 3}, {64, 64, 1, hlo.F32, 32, 128, 2}, {8, 700, 1, hlo.I64, 8, 512, 3},
+		{3, 100, 1, hlo.I32, 1, 384, 2}, {4, 8192, 1, hlo.I32, 4, 512, 3}, {4, 8193, 1, hlo.I32, 0, 0, 0},
+		{40, 30, 0, hlo.I32, 1, 512, 2}, {400, 30, 0, hlo.I32, 0, 0, 0},
+	} {
+		b, x := hlo.New("rows"), hlo.TypeOf(c.dtype, c.rows, c.size)
+		v := b.Arg("x", x)
+		sum := b.BroadcastInDim(b.ReduceKeep(hlo.ReduceAdd, b.Mul(v, v), c.axis), x.Dims, []int{0, 1})
+		g, text := compiled(t, b, b.Sub(v, sum), x)
+		k := g.Steps[0].Kernel
+		if c.blocks == 0 {
+			if len(g.Steps) != 2 || len(g.Scratch) != 1 || k.Team != 0 {
+				t.Errorf("%v:\n%s", c, text)
+			}
+			continue
+		}
+		phases, barriers := strings.Count(text, "j0 < ")+strings.Count(text, "j1 < ")+strings.Count(text, "j2 < "),
+			strings.Count(text, "__syncthreads();")
+		if len(g.Steps) != 1 || len(g.Scratch) != 0 || k.Blocks() != c.blocks || k.Threads() != c.threads ||
+			phases != c.phases || barriers != phases-1 {
+			t.Errorf("%v: %d blocks of %d threads, %d phases, %d barriers\n%s", c, k.Blocks(), k.Threads(), phases, barriers,
+				text)
 		}
 	}
 }

@@ -2,7 +2,8 @@
 
 // Package generic turns the StableHLO operations of a group of nodes into kernels, whatever they are: one thread an
 // element of the result, values computed where they are needed. What would be computed again and again at some cost is
-// computed once, by a kernel of its own, into a scratch buffer.
+// computed once: into shared memory, where blocks of threads can compute rows of the results by themselves, else by a
+// kernel of its own, into a scratch buffer.
 package generic
 
 import (
@@ -85,7 +86,13 @@ func Compile(name string, doc []string, p *Program) (*Group, error) {
 		return nil, &UnknownError{bad}
 	}
 	c := &compiler{p: p, name: name, doc: doc, group: &Group{}, place: map[int]Ref{}, tables: map[int]int{}}
-	s := split(p)
+	s := split(p, nil)
+	if len(s.own) > 0 {
+		if g := inRows(name, doc, p); g != nil {
+			g.Notes = append(g.Notes, s.notes...)
+			return g, nil
+		}
+	}
 	c.group.Notes = s.notes
 	for i, n := range s.own {
 		c.place[n] = Ref{Scratch, i}

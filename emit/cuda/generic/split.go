@@ -23,18 +23,19 @@ type plan struct {
 }
 
 // split chooses such values twice: the second time each costs what is left when the others are loaded.
-func split(p *Program) plan {
-	first := choose(p, make([]bool, len(p.Ops)))
+// Those of forced, nil for none, are among them in any case.
+func split(p *Program, forced []bool) plan {
+	first := choose(p, make([]bool, len(p.Ops)), forced)
 	own := make([]bool, len(p.Ops))
 	for _, n := range first.own {
 		own[n] = true
 	}
-	return choose(p, own)
+	return choose(p, own, forced)
 }
 
 // choose walks from the results back and counts how often each operation would be evaluated. Operations of before are
 // taken to be loaded where others read them.
-func choose(p *Program, before []bool) plan {
+func choose(p *Program, before, forced []bool) plan {
 	s := splitter{p: p, own: before}
 	moved := make([]float64, len(p.Ops))  // evaluations at indices of their own
 	shared := make([]float64, len(p.Ops)) // the most that element-wise readers ask for: they share an index
@@ -46,7 +47,10 @@ func choose(p *Program, before []bool) plan {
 		o := &p.Ops[n]
 		demand := moved[n] + shared[n]
 		elems := float64(max(o.Type.Len(), 1))
-		if times := demand / elems; times >= dearTimes && !source(o.Kind) {
+		if forced != nil && forced[n] && demand > 0 {
+			demand = elems
+			out.own = append(out.own, n)
+		} else if times := demand / elems; times >= dearTimes && !source(o.Kind) {
 			if cost := s.cost(n); cost >= dearCost {
 				demand = elems
 				out.own = append(out.own, n)

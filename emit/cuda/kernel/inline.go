@@ -35,6 +35,8 @@ func (in *inliner) countBlock(b *Block) {
 			in.count(s.Value, b)
 		case For:
 			in.countBlock(s.Body)
+		case Each:
+			in.countBlock(s.Body)
 		case If:
 			in.countBlock(s.Then)
 			if s.Else != nil {
@@ -77,6 +79,11 @@ func (in *inliner) block(b *Block) {
 			out = append(out, Set{s.Var, in.expr(s.Value)})
 		case For:
 			in.block(s.Body)
+			out = append(out, s)
+		case Each:
+			in.block(s.Body)
+			out = append(out, s)
+		case Barrier:
 			out = append(out, s)
 		case If:
 			s.Cond = in.expr(s.Cond)

@@ -38,9 +38,31 @@ func Print(k *Kernel) string {
 			params[i] += "  // " + q.Doc
 		}
 	}
-	p.line("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(\n%s\n) {", Threads, k.Name, strings.Join(params, "\n"))
+	p.line("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(\n%s\n) {", k.Threads(), k.Name,
+		strings.Join(params, "\n"))
 	p.depth++
+	p.index(k)
+	for _, q := range k.Params {
+		if q.Stride != 0 {
+			p.line("%s += (u64)blockIdx.y * %d;", q.Name, q.Stride)
+		}
+	}
+	for _, q := range k.Local {
+		p.line("__shared__ %s %s[%d];  // %s", q.Type, q.Name, q.Stride, q.Doc)
+	}
+	p.block(k.Body)
+	p.depth--
+	p.line("}")
+	return p.text.String()
+}
+
+// index prints the variable that tells threads, or blocks, apart.
+func (p *printer) index(k *Kernel) {
 	index := k.Index.Type
+	if k.Team > 0 {
+		p.line("const %s %s = blockIdx.x;", index, k.Index.Name)
+		return
+	}
 	if index == word.U64 {
 		p.line("const u64 %s = (u64)blockIdx.x * %d + threadIdx.x;", k.Index.Name, Threads)
 	} else {
@@ -49,15 +71,6 @@ func Print(k *Kernel) string {
 	if k.Count%Threads != 0 {
 		p.line("if (%s >= %s) return;", k.Index.Name, literal(Int(index, k.Count)))
 	}
-	for _, q := range k.Params {
-		if q.Stride != 0 {
-			p.line("%s += (u64)blockIdx.y * %d;", q.Name, q.Stride)
-		}
-	}
-	p.block(k.Body)
-	p.depth--
-	p.line("}")
-	return p.text.String()
 }
 
 type printer struct {
@@ -85,6 +98,14 @@ func (p *printer) block(b *Block) {
 			p.line("for (%s %s = 0; %s < %s; %s++) {", v.Type, v.Name, v.Name, literal(Int(v.Type, s.Count)), v.Name)
 			p.inner(s.Body)
 			p.line("}")
+		case Each:
+			v := s.Var
+			p.line("for (%s %s = threadIdx.x; %s < %s; %s += blockDim.x) {", v.Type, v.Name, v.Name,
+				literal(Int(v.Type, s.Count)), v.Name)
+			p.inner(s.Body)
+			p.line("}")
+		case Barrier:
+			p.line("__syncthreads();")
 		case If:
 			p.line("if (%s) {", text(s.Cond, 0))
 			p.inner(s.Then)

@@ -3,8 +3,10 @@
 package kernels
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"lathe/cuda"
@@ -160,6 +162,29 @@ func reducePrimitives(r *rand.Rand) []primitive {
 	}
 }
 
+// rowPrimitives compute few numbers of a row and then the row from them: one kernel, whose blocks compute rows.
+func rowPrimitives(r *rand.Rand) (list []primitive) {
+	spread := func(b *hlo.Builder, v, like hlo.Value) hlo.Value {
+		axes := []int{0, 1, 2}
+		return b.BroadcastInDim(v, like.Type().Dims, axes[:like.Type().Rank()])
+	}
+	norm := func(b *hlo.Builder, x []hlo.Value) []hlo.Value {
+		v, last := b.Convert(x[0], hlo.I64), x[0].Type().Rank()-1
+		v = b.Sub(v, spread(b, b.ReduceKeep(hlo.ReduceMin, v, last), v))
+		total := b.ReduceKeep(hlo.ReduceAdd, b.Mul(v, v), last)
+		share := b.Div(b.Mul(v, b.Splat(v, 100)), spread(b, b.Max(total, b.Splat(total, 1)), v))
+		return []hlo.Value{share, b.Convert(b.Rem(total, b.Splat(total, 1000)), hlo.I32), b.Add(total, total)}
+	}
+	for _, dims := range [][]int{{1, 6, 200}, {1, 3, 1}, {1, 300, 5}, {4, 7, 96}, {1, 1, 1000}, {2, 2, 37}, {1, 2, 4096}} {
+		list = append(list, primitive{fmt.Sprintf("rows of %v", dims), norm, []hlo.Array{small(r, hlo.I32, dims...)}})
+	}
+	return append(list, primitive{"columns", func(b *hlo.Builder, x []hlo.Value) []hlo.Value {
+		v := b.Convert(x[0], hlo.I64)
+		total := b.ReduceKeep(hlo.ReduceAdd, b.Mul(v, b.Rem(v, b.Splat(v, 3))), 1)
+		return one(b.Sub(v, spread(b, total, v)))
+	}, []hlo.Array{small(r, hlo.I32, 1, 40, 30)}})
+}
+
 // TestPrimitives compares kernels with XLA operation by operation, bit for bit.
 func TestPrimitives(t *testing.T) {
 	dir := tools.NeedNVRTC(t)
@@ -168,7 +193,7 @@ func TestPrimitives(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := difftest.Rand("primitives", 0)
-	for _, p := range append(append(wordPrimitives(r), movePrimitives(r)...), reducePrimitives(r)...) {
+	for _, p := range slices.Concat(wordPrimitives(r), movePrimitives(r), reducePrimitives(r), rowPrimitives(r)) {
 		t.Run(p.name, func(t *testing.T) {
 			b := hlo.New("p")
 			var args []hlo.Value
@@ -227,7 +252,7 @@ func runPrimitive(t *testing.T, c *nvrtc.Compiler, b *hlo.Builder, in []hlo.Arra
 	}
 	for _, s := range n.Steps {
 		l := cuda.Launch{Kernel: s.Kernel.Name, Grid: [3]uint32{uint32(s.Kernel.Blocks()), 1, 1},
-			Block: [3]uint32{kernel.Threads, 1, 1}}
+			Block: [3]uint32{uint32(s.Kernel.Threads()), 1, 1}}
 		var buffers []gpu.Buffer
 		for i, a := range s.Args {
 			buffers = append(buffers, lists[a.Kind][a.Index])
