@@ -31,9 +31,9 @@ type Router struct {
 	// bitstream of it; "" where nothing does.
 	Config, Pack string
 	// Constraints are the flags of nextpnr for a file that fixes pins, its name at %s; Locate is a line of it, by port
-	// and pin.
-	Constraints []string
-	Locate      string
+	// and pin. Standard, if any, is one that says that a port is at 3.3 V, Frequency one of the clock at a port, in MHz.
+	Constraints                 []string
+	Locate, Standard, Frequency string
 	// Port is how a line of such a file names a port, as its first group.
 	Port *regexp.Regexp
 }
@@ -48,11 +48,14 @@ var (
 		Bare:   true, Speeds: []string{"6", "7", "8"},
 		LUT: "TRELLIS_COMB", FF: "TRELLIS_FF", DSP: "MULT18X18D", BRAM: "DP16KD",
 		Config: "--textcfg", Pack: "ecppack", Constraints: []string{"--lpf", "%s"},
-		Port: regexp.MustCompile(`(?i)\b(?:COMP|PORT)\s+"([^"]+)"`)}
+		Locate: `LOCATE COMP "%s" SITE "%s";`, Standard: `IOBUF PORT "%s" IO_TYPE=LVCMOS33;`,
+		Frequency: `FREQUENCY PORT "%s" %s MHZ;`,
+		Port:      regexp.MustCompile(`(?i)\b(?:COMP|PORT)\s+"([^"]+)"`)}
 	ice40Router = &Router{Package: "ice40", Synth: "synth_ice40 -abc9",
 		Before: "setattr -unset ram_style a:ram_style=distributed", // it has none
 		LUT:    "ICESTORM_LC", DSP: "ICESTORM_DSP", BRAM: "ICESTORM_RAM", Clocked: "DFF_ENABLE",
 		Config: "--asc", Pack: "icepack", Constraints: []string{"--pcf-allow-unconstrained", "--pcf", "%s"},
+		Locate: "set_io %s %s", Frequency: "set_frequency %s %s",
 		// set_io [options] port pin, set_frequency port MHz
 		Port: regexp.MustCompile(`^\s*(?:set_io|set_frequency)\s(?:.*\s)?(\S+)\s+\S+\s*$`)}
 	gowinRouter = &Router{Package: "himbaechel_gowin", Synth: "synth_gowin",
