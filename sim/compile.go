@@ -132,3 +132,16 @@ func includes(files []string) string {
 	}
 	return b.String()
 }
+
+// Program compiles a module with a main of its own in C++, whose class is V and the module's name, into a program of
+// the cache, once for the same files; its memory images lie beside it, where it must run. Errors as Build.
+func Program(ctx context.Context, cache, top string, files []File, class string, main []byte) (path string, err error) {
+	all := append(slices.Clone(files), File{Name: "main.cc", Data: main})
+	args := []string{"--cc", "--exe", "--build", "-O3", "--x-assign", "unique", "--x-initial", "unique", "-Wno-lint",
+		"-Wno-style", "-fno-const-bit-op-tree", "--top-module", top, "--prefix", class, "-CFLAGS", modelLevel, "-j", "2",
+		"-Mdir", "obj", "-o", programName}
+	args = append(append(args, sources(files)...), "main.cc")
+	dir, err := read(ctx, cache, "program", version("verilator", "--version")+strings.Join(args, " "), all,
+		func(dir string) error { return tool(ctx, dir, diag.VerilatorFailed, "verilator", args...) })
+	return filepath.Join(dir, "obj", programName), err
+}

@@ -142,7 +142,7 @@ func (a *App) command(name string) *cobra.Command {
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
 		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.plan(), a.emitVerilog(), a.emitCUDA(),
 			a.benchCUDA(), a.replay(), a.verify(), a.area(), a.route(), a.report(), a.profile(), a.sensitivity(), a.sweep(),
-			a.auto(), a.search(), a.train(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
+			a.auto(), a.search(), a.train(), a.board(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
 		root.RunE = func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(c, args[0])

@@ -22,7 +22,7 @@ type Entry struct {
 func Catalogue() []Entry {
 	return slices.Concat(commandLine, models, quantImports, programs, textImports, folders, graphs, realScales, blocks,
 		plans, foldings, formats, hardware, tools, engines, files, kernels, graphKernels, comparisons, interpreter,
-		devices, products, training, searches)
+		devices, products, training, searches, boards)
 }
 
 var commandLine = []Entry{

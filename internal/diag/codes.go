@@ -311,4 +311,12 @@ const (
 	TrialValues  Code = "L1108"
 	StudySchema  Code = "L1109"
 	StudyDiffers Code = "L1110"
+
+	UnknownBoard Code = "L1201"
+	BoardClock   Code = "L1202"
+	BoardCore    Code = "L1203"
+	BoardPort    Code = "L1204"
+	BoardSilent  Code = "L1205"
+	BoardDesign  Code = "L1206"
+	BoardFailed  Code = "L1207"
 )

@@ -51,6 +51,7 @@ var ranges = []struct{ prefix, title string }{
 	{"L09", "Files, and from L0930 on CUDA"},
 	{"L10", "Training"},
 	{"L11", "Searches"},
+	{"L12", "Boards"},
 }
 
 // Errors is the page of error codes, in order, by range. A code of an unknown range is put under the last heading

@@ -42,7 +42,7 @@ import (
 // faults provoke the errors that no command shows unless Lathe itself, or a caller of its packages, is wrong; those of
 // tools and engines stand in toolFaults, those of kernels in kernelFaults.
 var faults = join(graphFaults, stageFaults, blockFaults, toolFaults, kernelFaults, graphKernelFaults, gpuFaults,
-	productFaults, ptxFaults, trainFaults, searchFaults)
+	productFaults, ptxFaults, trainFaults, searchFaults, boardFaults)
 
 func join(tables ...map[diag.Code]func(t *testing.T) error) map[diag.Code]func(t *testing.T) error {
 	all := map[diag.Code]func(t *testing.T) error{}

@@ -46,7 +46,7 @@ func (h helps) all(t *testing.T) string {
 	for _, m := range listed.FindAllStringSubmatch(commands, -1) {
 		b.WriteString(h.of(t, m[1]))
 	}
-	return b.String() + h.of(t, "search run")
+	return b.String() + h.of(t, "search run") + h.of(t, "board build") + h.of(t, "board run")
 }
 
 // TestRemedies: the commands, flags, files and keys of the plan that the remedies of the catalogue name exist.
@@ -89,7 +89,7 @@ func (h helps) wrong(t *testing.T, line []string, every string, checked map[stri
 	text := every
 	if line[0] == "lathe" && len(line) > 1 {
 		command := line[1]
-		if command == "search" && len(line) > 2 {
+		if (command == "search" || command == "board") && len(line) > 2 {
 			command += " " + line[2]
 		}
 		checked["command"]++

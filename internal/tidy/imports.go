@@ -17,7 +17,8 @@ const module = "lathe/"
 var layers = [][]string{
 	{"internal/diag", "internal/atomicfile", "internal/memory", "internal/nextpnr", "internal/workers"},
 	{"ir/target"},
-	{"ir/dense", "rtl", "ir/hlo", "internal/keys", "internal/npz", "internal/parser", "internal/refusals", "cuda/ptx"},
+	{"ir/dense", "rtl", "ir/hlo", "internal/keys", "internal/npz", "internal/parser", "internal/refusals",
+		"internal/board", "cuda/ptx"},
 	{"ir/format"},
 	{"cuda", "train/grad"},
 	{"ir"},

@@ -5,6 +5,7 @@ import os
 import tempfile
 
 from . import arrays, flags as flag, model as models
+from .board import Board
 from .program import call
 
 # The arguments of compile that quantize or decide hardware, the plan first; those of the emission alone; all others
@@ -89,6 +90,10 @@ class Design:
     def route(self, **flags):
         """Places and routes with nextpnr, as lathe.route: part="ecp5-85k", clock=100, seeds=4."""
         return call("route", self.folder, *flag.of(flags, ""))
+
+    def board(self, name):
+        """The design on a board that lathe board list shows: d.board("ulx3s-85f").run(x)."""
+        return Board(self, name, self._arguments())
 
     def run(self, inputs, engine="ref", *, quantized=True, codes=False, **flags):
         """Computes outputs: an array, or a dict of several.

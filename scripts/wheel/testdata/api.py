@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls everything that the package offers on an example, without simulations: python api.py EXAMPLE FAILING STUCK.
+"""Calls everything that the package offers on an example, without long simulations: python api.py EXAMPLE FAILING STUCK.
 
 FAILING is a program whose check fails, STUCK one that ends when it is told to.
 """
@@ -43,6 +43,10 @@ assert y.shape == (20, 5) and numpy.abs(y - outputs).max() < 2, y
 assert numpy.abs(design.run(x, quantized=False) - outputs).max() < 1e-3
 equal = lathe.compile(path, calibrate=calibration, equalize=True, bits=4)
 assert numpy.abs(equal.run(x, quantized=False) - outputs).max() < 1e-3 < numpy.abs(equal.run(x) - outputs).max()
+on_board = design.board("icebreaker")
+assert (on_board.run(x, compare="ref") == y).all() and on_board.facts.compared_codes == 100, on_board.facts
+refused("L1204", lambda: on_board.run(x, port="nowhere"))
+refused("L1201", lambda: design.board("none").run(x), lathe.ArgumentError)
 codes = design.run(x, codes=True)
 assert codes.dtype.kind == "i" and (codes == y * (codes[0, 0] / y[0, 0])).all()
 for same in (x.astype("float64"), numpy.asfortranarray(x), x.tolist(), {"x": x}, (x,), torch.Tensor(x)):

@@ -23,7 +23,7 @@ listed = text.split("Available Commands:\n")[1].split("\n\n")[0]
 commands = [line.split()[0] for line in listed.splitlines()]
 assert "sweep" in commands, text
 lacking = [c for c in commands if not callable(getattr(lathe, c.replace("-", "_"), None))]
-assert lacking == ["fmt", "help"], lacking
+assert lacking == ["board", "fmt", "help"], lacking
 
 
 def refused(text, call, kind=lathe.ArgumentError):
