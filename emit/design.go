@@ -169,6 +169,8 @@ type Unit struct {
 	// Stream is the prefix of the wires in the core that carry the result, Width the bits of a beat.
 	Stream string `json:"stream"`
 	Width  int    `json:"width"`
+	// Beats is the beats of a sample, of frames that change in length the most.
+	Beats int `json:"-"`
 	// Depth is the beats of a FIFO, Branches the readers of a fork; 0 for other units.
 	Depth    int `json:"depth,omitempty"`
 	Branches int `json:"branches,omitempty"`

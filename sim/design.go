@@ -24,6 +24,9 @@ func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 		s.Memory = &Memory{Memory: *m, Base: bench.MemoryBase, CacheBase: bench.CacheBase,
 			Files: append(bench.MemoryParts(), d.Files[len(s.Files):]...)}
 	}
+	if waveform {
+		s.Files = append(slices.Clone(s.Files), lanes(d)...)
+	}
 	for _, p := range d.Ports {
 		port := Port{Name: p.Stream, Data: p.Stream + "_tdata", Valid: p.Stream + "_tvalid", Ready: p.Stream + "_tready",
 			Last: p.Stream + "_tlast", Width: p.TData}
@@ -42,6 +45,32 @@ func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 		s.Taps = append(s.Taps, branches(d)...) // behind those with values
 	}
 	return s
+}
+
+// lanes is the module that names the elements of streams in a waveform; nothing where they have no names, which
+// SaveFiles then says.
+func lanes(d *emit.Design) []File {
+	t, err := bench.NewTrace(d)
+	if err != nil {
+		return nil
+	}
+	t.Binds = true
+	f, err := t.File()
+	if err != nil {
+		return nil
+	}
+	return []File{f}
+}
+
+// SaveFiles are what shows a waveform of the design in viewers, a file for each by its extension.
+func SaveFiles(d *emit.Design) (map[string][]byte, error) {
+	t, err := bench.NewTrace(d)
+	if err != nil {
+		return nil, err
+	}
+	core := "top." + wrapperName + ".dut.core"
+	clock, instance := core+".clk", core+".lanes"
+	return map[string][]byte{".gtkw": t.GTKWave(clock, instance), ".sucl": t.Surfer(clock, instance)}, nil
 }
 
 // tapped lists the units with a stream of their own. Branches of a fork carry what goes into it.

@@ -107,6 +107,9 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 		return nil, err
 	}
 	data := newTop(d, v)
+	if data.Lanes, err = NewTrace(d); err != nil {
+		return nil, err
+	}
 	var images []rtl.File
 	if v.Tokens != nil {
 		images = append(images, rtl.File{Name: data.TokensFile, Data: []byte(v.Tokens.Lines)})
@@ -128,7 +131,17 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 		return nil, err
 	}
 	files = append(files, rtl.File{Name: folder + d.Top + "_tb.sv", Data: text})
-	return append(files, images...), nil
+	trace, err := traced(d, data.Lanes)
+	return slices.Concat(files, trace, images), err
+}
+
+// traced are the module that names lanes, and the save files of viewers for the waveform that make wave leaves.
+func traced(d *emit.Design, t *Trace) ([]rtl.File, error) {
+	f, err := t.File()
+	f.Name = folder + f.Name
+	clock, instance := d.Top+"_tb.lanes.clk", d.Top+"_tb.lanes"
+	return []rtl.File{f, {Name: folder + d.Top + ".gtkw", Data: t.GTKWave(clock, instance)},
+		{Name: folder + d.Top + ".sucl", Data: t.Surfer(clock, instance)}}, err
 }
 
 // top is what the template of the testbench fills in.
@@ -149,6 +162,9 @@ type top struct {
 	Core int
 	// Inside is the clock of what is no stream, Runs whether that is out of reset.
 	Inside, Runs string
+	// Lanes is what a waveform shows, Inner the path in the design to the wrapper with one clock.
+	Lanes *Trace
+	Inner string
 }
 
 // coreHalf is half a period of core_clk where that of ap_clk is halfPeriod; 0 where there is one clock.
@@ -160,15 +176,15 @@ func coreHalf(d *emit.Design) int {
 }
 
 func newTop(d *emit.Design, v Vectors) top {
-	inside, runs := "clk", "rst_n"
+	inside, runs, inner := "clk", "rst_n", ""
 	if d.StreamMHz > 0 {
-		inside, runs = emit.CoreClock, "!dut.core_rst"
+		inside, runs, inner = emit.CoreClock, "!dut.core_rst", "single."
 	}
 	return top{Top: d.Top, Version: d.Version, Frames: d.Frame() + "s", Samples: v.Samples, Quiet: patience(d),
 		Drain: drain, Memory: d.Memory, Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)),
 		CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase)), Tokens: v.Tokens,
 		TokensFile: folder + d.Top + "_tokens.mem", Most: d.Tokens, PositionBits: d.PositionBits(),
-		Counts: d.Counts(), CountBits: emit.CountBits, Core: coreHalf(d), Inside: inside, Runs: runs}
+		Counts: d.Counts(), CountBits: emit.CountBits, Core: coreHalf(d), Inside: inside, Runs: runs, Inner: inner}
 }
 
 // newPort is port p of a test.
@@ -240,11 +256,12 @@ func image(stream []byte, size int) []byte {
 func Makefile(d *emit.Design, device *target.Device, simulates bool) (rtl.File, error) {
 	data := struct {
 		Top, Version, Count string
+		Lanes               string
 		Vivado              bool
 		Bench               []string
 		Core                int
 	}{Top: d.Top, Version: d.Version, Count: device.Family.Yosys.Line(*device, "$(TOP)", false, false),
-		Vivado: device.Family.Vivado(), Core: coreHalf(d)}
+		Vivado: device.Family.Vivado(), Core: coreHalf(d), Lanes: folder + d.Core + lanesSuffix + ".sv"}
 	if simulates {
 		for _, m := range append(used(d), d.Top+"_tb") {
 			data.Bench = append(data.Bench, folder+m+".sv")

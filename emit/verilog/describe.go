@@ -18,7 +18,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	u := &emit.Unit{
 		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.module, Source: n.Pos, Shape: n.Type.Shape,
 		Format: n.Type.Format.String(), InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes,
-		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Depth: n.HW.Fifo,
+		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Beats: n.Beats(), Depth: n.HW.Fifo,
 		Branches: n.HW.Branches,
 	}
 	u.Turns = b.turns[n.Name]

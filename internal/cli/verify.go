@@ -53,7 +53,8 @@ func (a *App) verify() *cobra.Command {
 	f.BoolVar(&v.trace, "trace", false, "also compare intermediate values, of up to 64 samples")
 	f.StringSliceVar(&v.engines, "engines", []string{"ref", "pjrt", "rtl"},
 		"engines to compare: ref and rtl always, pjrt and cuda if named")
-	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST, for GTKWave)")
+	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST), and beside it what GTKWave "+
+		"(.gtkw) and Surfer (.sucl) show of it")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
 	addTune(c, &v.tune)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
@@ -138,7 +139,7 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	}
 	check, err := engines.Verify(c.Context(), *job)
 	p.finish()
-	if e := v.write(c.Context(), job, model); e != nil || err != nil {
+	if e := cmp.Or(v.saveFiles(job), v.write(c.Context(), job, model)); e != nil || err != nil {
 		return cmp.Or(err, e)
 	}
 	check.Model, check.Folder = model, v.out
