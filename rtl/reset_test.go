@@ -16,8 +16,10 @@ import (
 	"lathe/rtl"
 )
 
-// begun are registers that a reset must set although they hold data: sums and maxima, which begin anew with a row.
-var begun = []string{"mem_checked.sign", "op_norm_sums.acc", "op_norm_sums.sum", "op_softmax_powers.most"}
+// begun are registers that a reset must set although they hold data: sums and maxima, which begin anew with a row, and
+// what a processor sets.
+var begun = []string{"axi_control.limit", "mem_checked.sign",
+	"op_norm_sums.acc", "op_norm_sums.sum", "op_softmax_powers.most"}
 
 // unreset is a register of data with a reset, which TestResets must find, and one of control, which it must not.
 const unreset = `module unreset (input wire clk, rst, input wire [7:0] in_data, input wire in_valid,

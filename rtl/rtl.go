@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"lathe/internal/diag"
+	"lathe/rtl/axi"
 	"lathe/rtl/board"
 	"lathe/rtl/mem"
 	"lathe/rtl/mx"
@@ -24,7 +25,8 @@ import (
 // folders are the folders of modules by name. Each is a package of its own that holds nothing else: package rtl is
 // compiled the same whatever is in them, so that a change of a module compiles no more than its folder again.
 var folders = map[string]*embed.FS{
-	"board": &board.Files, "mem": &mem.Files, "mx": &mx.Files, "num": &num.Files, "op": &op.Files, "stream": &stream.Files,
+	"axi": &axi.Files, "board": &board.Files,
+	"mem": &mem.Files, "mx": &mx.Files, "num": &num.Files, "op": &op.Files, "stream": &stream.Files,
 }
 
 // Param is one parameter override of an instance.

@@ -68,6 +68,9 @@ func Step(baud int, mhz float64) int {
 
 // serial prints the module of Serial.
 func (c *Core) serial(p *printer, o Options) (string, error) {
+	if err := c.OnBoard(); err != nil {
+		return "", err
+	}
 	m := &netlist.Module{Name: c.Top + "_serial", Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}, {Name: "rx"},
 		{Name: "tx", Output: true}, {Name: "led", Output: true, Width: 8}, {Name: "busy", Output: true}}}
 	m.Comment = o.comment(m.Name, "the design behind a serial line")
@@ -111,7 +114,6 @@ func (c *Core) serial(p *printer, o Options) (string, error) {
 
 // end is what stands at a stream of the core; the outputs so far are those in front of it.
 func (c *Core) end(s Stream, outputs int) *netlist.Instance {
-	ref := func(name string) netlist.Expr { return netlist.Ref(name) }
 	unit := &netlist.Instance{Module: "board_feed", Name: "feed_" + s.Prefix, Ports: netlist.Clocked("clk", "core_rst"),
 		Params: []netlist.Param{number("BYTES", s.Bytes), number("BEATS", s.Beats), number("OFFSET", s.Offset)}}
 	side := "out"
@@ -192,7 +194,6 @@ func (o Options) pins(p *printer, top, inner string) *netlist.Module {
 		m.Ports = append(m.Ports, netlist.Port{Name: s.Port, Output: s.Output})
 	}
 	add := func(items ...netlist.Item) { m.Items = append(m.Items, items...) }
-	ref := func(name string) netlist.Expr { return netlist.Ref(name) }
 	add(netlist.Wire{Name: "fast"}, netlist.Wire{Name: "locked"}, netlist.Wire{Name: "rst"},
 		netlist.Wire{Name: "light", Width: 8}, netlist.Wire{Name: "busy"})
 	add(o.loop(p)...)
@@ -231,7 +232,6 @@ func (o Options) pins(p *printer, top, inner string) *netlist.Module {
 // loop is the PLL, from the clock of the board to fast.
 func (o Options) loop(p *printer) (items []netlist.Item) {
 	pll := o.Board.PLL
-	ref := func(name string) netlist.Expr { return netlist.Ref(name) }
 	if pll.Attributes != nil {
 		items = append(items, netlist.Text{Lines: "  (* " + pll.Attributes(o.Setting) + " *)\n"})
 	}

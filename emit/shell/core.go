@@ -36,6 +36,10 @@ type Core struct {
 
 	ports []port // of Top
 	json  map[string]json.RawMessage
+	// frames is the flag of emit-verilog by which frames change in length, "" where they do not; memory says that the
+	// design has a port to a memory outside.
+	frames string
+	memory bool
 }
 
 // Stream is one of the design. Its frame is Beats beats of Bytes bytes, and begins at Offset of the frames of all
@@ -117,7 +121,7 @@ func Of(d *emit.Design) (*Core, error) {
 	})
 }
 
-// Read reads the folder of an emitted design. Errors: L0776 where it is none, L1203 where no shell serves it.
+// Read reads the folder of an emitted design. Error L0776 where it is none.
 func Read(dir string) (*Core, error) {
 	return read(dir, func(name string) (rtl.File, error) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
@@ -155,8 +159,12 @@ func read(dir string, open func(name string) (rtl.File, error)) (*Core, error) {
 		c.Files = append(c.Files, f)
 	}
 	c.Name, c.Top, c.Version, c.Timeout = d.Name, d.Top, d.Version, d.timeout()
-	if err := d.refused(dir); err != nil {
-		return nil, err
+	c.frames, c.memory = "", len(d.Memory) > 0
+	switch {
+	case d.Tokens > 0:
+		c.frames = "--decode"
+	case d.Lengths > 0:
+		c.frames = "--lengths"
 	}
 	var at [2]int
 	for _, s := range d.Streams {
@@ -168,30 +176,33 @@ func read(dir string, open func(name string) (rtl.File, error)) (*Core, error) {
 	if c.ports = portsOf(c.Files, c.Top); c.ports == nil {
 		return nil, no("the ports of " + c.Top + " cannot be read")
 	}
-	if most := max(at[0], at[1]); most > maxFrame {
-		return nil, diag.New(diag.BoardCore, dir, "a sample has %d bytes, and the buffers of a board hold %d", most,
-			maxFrame).
-			WithHint("end the model earlier, or begin it later: --outputs")
-	}
 	return c, c.identify()
 }
 
 // maxFrame is the most bytes of a frame.
 const maxFrame = 1 << 20
 
-// refused is error L1203 where the design is more than a function of whole samples, or needs a memory.
-func (d *described) refused(dir string) error {
-	no := func(what, hint string) error {
-		return diag.New(diag.BoardCore, dir, "a board has whole samples come and go: %s", what).WithHint("%s", hint)
+// servedOutside is error L1203 where frames change in length.
+func (c *Core) servedOutside() error {
+	if c.frames == "" {
+		return nil
 	}
-	switch {
-	case len(d.Memory) > 0:
-		return no("this design reads a memory outside, which the boards have not",
-			"emit it with its weights inside: leave out memory of the plan's [fold] and rules")
-	case d.Tokens > 0:
-		return no("this design is a decoder, which takes tokens one by one", "emit it without --decode")
-	case d.Lengths > 0:
-		return no("this design takes frames of any length", "emit it without --lengths, for one length")
+	return diag.New(diag.BoardCore, c.Name, "shells have whole samples come and go, and the frames of this design "+
+		"change in length").WithHint("emit it without %s", c.frames)
+}
+
+// OnBoard is error L1203 where frames change in length, are too large, or the design needs a memory outside.
+func (c *Core) OnBoard() error {
+	if err := c.servedOutside(); err != nil {
+		return err
+	}
+	if c.memory {
+		return diag.New(diag.BoardCore, c.Name, "this design reads a memory outside, which the boards have not").
+			WithHint("emit it with its weights inside: leave out weights of [memory] and of rules in the plan")
+	}
+	if most := max(c.Bytes(true), c.Bytes(false)); most > maxFrame {
+		return diag.New(diag.BoardCore, c.Name, "a sample has %d bytes, and the buffers of a board hold %d", most,
+			maxFrame).WithHint("end the model earlier, or begin it later: --outputs")
 	}
 	return nil
 }

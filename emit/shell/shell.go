@@ -36,6 +36,7 @@ type Shell struct {
 func All() []Shell {
 	return []Shell{
 		{"board", "a serial line with packets, for boards that lathe board list shows", Board},
+		{"axi", "registers behind AXI4-Lite beside the streams, for systems with a processor", AXI},
 	}
 }
 

@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,7 +91,11 @@ func TestRefused(t *testing.T) {
 		"broken":  {folder(t, "", `"units"`, `units`), diag.RouteFolder},
 		"lost":    {folder(t, "", `"w.mem"]`, `"v.mem"]`), diag.RouteFolder},
 	} {
-		if _, err := Read(c.dir); diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), "hint: ") {
+		core, err := Read(c.dir)
+		if err == nil {
+			err = core.OnBoard()
+		}
+		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), "hint: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -118,6 +123,16 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%g MHz: %+v, %v", mhz, s, err)
 		case hint != "" && (diag.CodeOf(err) != diag.BoardClock || !strings.Contains(err.Error(), hint)):
 			t.Errorf("%g MHz: %+v, %v", mhz, s, err)
+		}
+	}
+	page, err := os.ReadFile("../../docs/silicon.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Registers(&Core{}) {
+		if text := string(page); !strings.Contains(text, fmt.Sprintf("0x%02x", r.Offset)) ||
+			!strings.Contains(text, "`"+r.Name+"`") {
+			t.Errorf("docs/silicon.md does not list %s at %02x", r.Name, r.Offset)
 		}
 	}
 	for _, s := range All() {

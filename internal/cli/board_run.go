@@ -111,6 +111,9 @@ func (a *App) runOnBoard(ctx context.Context, s *sourceFlags, r *boardRunFlags, 
 		return err
 	}
 	core, err := shell.Of(hw.Design)
+	if err == nil {
+		err = core.OnBoard()
+	}
 	if err != nil {
 		return err
 	}

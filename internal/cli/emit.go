@@ -38,6 +38,7 @@ func (a *App) emitVerilog() *cobra.Command {
 	f.StringVar(&e.labels, "labels", "", labelsUsage)
 	e.metric.add(c)
 	f.IntVar(&e.vectors, "vectors", driver.DefaultVectors, "most samples in the testbench; 0: no testbench")
+	f.StringVar(&e.shell, "shell", "", "axi: also registers behind AXI4-Lite, below axi/ (docs/silicon.md)")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitDesign(c, &e, args[0]) }
 	return a.withJSON(c)
 }
@@ -46,22 +47,14 @@ func (a *App) emitVerilog() *cobra.Command {
 type emitFlags struct {
 	sourceFlags
 	out, top       string
+	shell          string
 	inputs, labels string
 	metric         metricFlags
 	vectors        int
 }
 
 func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
-	if err := required(c, "output"); err != nil {
-		return err
-	}
-	if e.vectors < 0 || e.vectors > maxVectors {
-		return usagef("--vectors %d is outside 0 to %d", e.vectors, maxVectors)
-	}
-	if err := driver.Verilog.Check(e.out); err != nil {
-		return err
-	}
-	if err := e.metric.check(e.labels, e.inputs+e.source.Calibrate, "--inputs or --calibrate"); err != nil {
+	if err := e.check(c); err != nil {
 		return err
 	}
 	source, err := e.of(a, model)
@@ -165,7 +158,10 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 	if err != nil {
 		return err
 	}
-	return hw.Complete(c.Context(), model, samples)
+	if err := hw.Complete(c.Context(), model, samples); err != nil || e.shell == "" {
+		return err
+	}
+	return addShell(hw.Design)
 }
 
 // quantized imports a model and quantizes it, and prints what there is to say of it.

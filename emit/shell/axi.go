@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package shell
+
+import (
+	"fmt"
+	"strings"
+
+	"lathe/rtl"
+	"lathe/rtl/netlist"
+)
+
+// liteSignals are those of an AXI4-Lite port, seen from the slave.
+var liteSignals = []netlist.Port{{Name: "awaddr", Width: 8}, {Name: "awvalid"}, {Name: "awready", Output: true},
+	{Name: "wdata", Width: 32}, {Name: "wstrb", Width: 4}, {Name: "wvalid"}, {Name: "wready", Output: true},
+	{Name: "bresp", Output: true, Width: 2}, {Name: "bvalid", Output: true}, {Name: "bready"},
+	{Name: "araddr", Width: 8}, {Name: "arvalid"}, {Name: "arready", Output: true},
+	{Name: "rdata", Output: true, Width: 32}, {Name: "rresp", Output: true, Width: 2}, {Name: "rvalid", Output: true},
+	{Name: "rready"}}
+
+// AXI is the shell for systems with a processor: the streams as they are, and registers behind AXI4-Lite, which start,
+// stop, reset and watch the design. All other ports are those of the design.
+func AXI(c *Core, o Options) (files []rtl.File, top string, err error) {
+	if err := c.servedOutside(); err != nil {
+		return nil, "", err
+	}
+	p := &printer{known: map[string][]netlist.Port{}}
+	for _, port := range c.ports {
+		p.known[c.Top] = append(p.known[c.Top], netlist.Port{Name: port.name, Output: port.output, Width: port.width})
+	}
+	m := c.axi(o)
+	if err := p.add(m); err != nil {
+		return nil, "", err
+	}
+	library, err := c.library("axi_control", "axi_gate")
+	return append(library, p.files...), m.Name, err
+}
+
+func ref(name string) netlist.Expr { return netlist.Ref(name) }
+
+// axi is the module of AXI.
+func (c *Core) axi(o Options) *netlist.Module {
+	m := &netlist.Module{Name: c.Top + "_axi", Items: []netlist.Item{netlist.Wire{Name: "ctl_run"},
+		netlist.Wire{Name: "ctl_core_rst"}}}
+	m.Comment = o.comment(m.Name, c.Name+" with AXI4-Stream ports and registers behind AXI4-Lite")
+	core := &netlist.Instance{Module: c.Top, Name: "core"}
+	control := &netlist.Instance{Module: "axi_control", Name: "control", Params: []netlist.Param{
+		{Name: "ID", Value: fmt.Sprintf("64'h%016x", c.ID)}, number("IN_BYTES", c.Bytes(true)),
+		number("OUT_BYTES", c.Bytes(false)), number("INS", c.count(true)), number("OUTS", c.count(false))},
+		Ports: []netlist.Connection{bind("clk", ref("ap_clk")), bind("rst", netlist.Not{X: ref("ap_rst_n")})}}
+	inner := map[string]string{}
+	for _, s := range c.Streams {
+		if s.Input {
+			inner[s.Prefix+"_tvalid"], inner[s.Prefix+"_tready"] = "ctl_"+s.Prefix+"_tvalid", "ctl_"+s.Prefix+"_tready"
+			if m.Items = append(m.Items, gate(s)...); len(inner) > 2 { // frames of the first input are counted
+				m.Items = append(m.Items, unused(ref("ctl_"+s.Prefix+"_frame"))...)
+			}
+		}
+	}
+	wrong := netlist.Concat{netlist.Const{Width: 1, Value: 1}} // all of it is high while nothing is
+	for _, p := range c.ports {
+		to := p.name
+		if inner[p.name] != "" {
+			to = inner[p.name]
+		}
+		m.Ports = append(m.Ports, netlist.Port{Name: p.name, Output: p.output, Width: p.width,
+			Attributes: c.attributes(p.name)})
+		switch {
+		case p.name == "ap_rst_n":
+			core.Ports = append(core.Ports, bind(p.name, netlist.Not{X: ref("ctl_core_rst")}))
+			continue
+		case p.output && p.width == 0 && strings.HasSuffix(p.name, "error"):
+			wrong = append(wrong, netlist.Not{X: ref(p.name)})
+		}
+		core.Ports = append(core.Ports, bind(p.name, ref(to)))
+	}
+	for _, s := range liteSignals {
+		port := s
+		port.Name = "s_axi_" + s.Name
+		port.Attributes = []string{fmt.Sprintf(`X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi %s"`,
+			strings.ToUpper(s.Name))}
+		m.Ports = append(m.Ports, port)
+		control.Ports = append(control.Ports, bind(s.Name, ref(port.Name)))
+	}
+	m.Ports = append(m.Ports, netlist.Port{Name: "irq", Output: true, Attributes: []string{
+		`X_INTERFACE_INFO = "xilinx.com:signal:interrupt:1.0 irq INTERRUPT"`,
+		`X_INTERFACE_PARAMETER = "SENSITIVITY LEVEL_HIGH"`}})
+	control.Ports = append(append(control.Ports, c.watched()...), bind("core_error", netlist.Not{X: ref("ctl_sound")}),
+		bind("run", ref("ctl_run")), bind("core_rst", ref("ctl_core_rst")), bind("irq", ref("irq")))
+	m.Items = append(m.Items, core, netlist.Wire{Name: "ctl_sound", Value: netlist.All{X: wrong}},
+		netlist.Wire{Name: "ctl_left", Value: netlist.All{X: c.left()}}, control)
+	return m
+}
+
+// count is how many inputs or outputs there are.
+func (c *Core) count(input bool) (n int) {
+	for _, s := range c.Streams {
+		if s.Input == input {
+			n++
+		}
+	}
+	return n
+}
+
+// gate lets frames of an input in.
+func gate(s Stream) []netlist.Item {
+	wire := func(name string) string { return "ctl_" + s.Prefix + "_" + name }
+	unit := &netlist.Instance{Module: "axi_gate", Name: "gate_" + s.Prefix,
+		Params: []netlist.Param{number("BEATS", s.Beats)}, Ports: netlist.Clocked("ap_clk", "ctl_core_rst")}
+	unit.Ports = append(unit.Ports, bind("run", ref("ctl_run")), bind("in_valid", ref(s.Prefix+"_tvalid")),
+		bind("in_ready", ref(s.Prefix+"_tready")), bind("in_last", ref(s.Prefix+"_tlast")),
+		bind("out_valid", ref(wire("tvalid"))), bind("out_ready", ref(wire("tready"))), bind("frame", ref(wire("frame"))),
+		bind("misplaced", ref(wire("misplaced"))), bind("inside_frame", ref(wire("inside"))))
+	items := []netlist.Item{netlist.Blank{}}
+	for _, name := range []string{"tvalid", "tready", "frame", "misplaced", "inside"} {
+		items = append(items, netlist.Wire{Name: wire(name)})
+	}
+	return append(items, unit)
+}
+
+// watched are the connections by which the registers see the streams.
+func (c *Core) watched() (list []netlist.Connection) {
+	vector := func(input bool, before, behind string) (bits netlist.Concat) {
+		for _, s := range c.Streams {
+			if s.Input == input {
+				bits = append(netlist.Concat{ref(before + s.Prefix + behind)}, bits...) // the first in the low bit
+			}
+		}
+		return bits
+	}
+	first := ""
+	for _, s := range c.Streams {
+		if s.Input && first == "" {
+			first = s.Prefix
+		}
+	}
+	return []netlist.Connection{bind("in_valid", vector(true, "", "_tvalid")),
+		bind("in_ready", vector(true, "", "_tready")),
+		bind("in_inside", vector(true, "ctl_", "_inside")), bind("in_misplaced", vector(true, "ctl_", "_misplaced")),
+		bind("in_frame", ref("ctl_"+first+"_frame")), bind("out_valid", vector(false, "", "_tvalid")),
+		bind("out_ready", vector(false, "", "_tready")), bind("out_frame", ref("ctl_left"))}
+}
+
+// left is high while the last beat of a frame leaves at the first output.
+func (c *Core) left() netlist.Concat {
+	for _, s := range c.Streams {
+		if !s.Input {
+			return netlist.Concat{ref(s.Prefix + "_tvalid"), ref(s.Prefix + "_tready"), ref(s.Prefix + "_tlast")}
+		}
+	}
+	return nil
+}
+
+// attributes name the interface of a port for Vivado, as the wrapper of the design does.
+func (c *Core) attributes(port string) []string {
+	info := func(what string) string { return `X_INTERFACE_INFO = "xilinx.com:` + what + `"` }
+	if at := strings.LastIndex(port, "_"); at > 0 && strings.Contains(port, "axis") {
+		return []string{info("interface:axis:1.0 " + port[:at] + " " + strings.ToUpper(port[at+1:]))}
+	}
+	switch port {
+	case "ap_clk":
+		streams := []string{"s_axi"}
+		for _, s := range c.Streams {
+			streams = append(streams, s.Prefix)
+		}
+		return []string{info("signal:clock:1.0 ap_clk CLK"), `X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF ` +
+			strings.Join(streams, ":") + `, ASSOCIATED_RESET ap_rst_n"`}
+	case "ap_rst_n":
+		return []string{info("signal:reset:1.0 ap_rst_n RST"), `X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW"`}
+	}
+	return nil
+}
+
+// Folder are the files of the shell for the folder of a design, below axi/: the modules, the register map as JSON and
+// as a header for C, and the list of all sources from there.
+func Folder(c *Core, o Options) ([]rtl.File, error) {
+	files, top, err := AXI(c, o)
+	if err != nil {
+		return nil, err
+	}
+	text, err := Map(c)
+	if err != nil {
+		return nil, err
+	}
+	var list strings.Builder
+	for _, f := range c.Files {
+		if !strings.HasSuffix(f.Name, ".mem") {
+			fmt.Fprintf(&list, "%s\n", f.Name)
+		}
+	}
+	var all []rtl.File
+	for _, f := range files {
+		fmt.Fprintf(&list, "axi/%s\n", f.Name)
+		all = append(all, rtl.File{Name: "axi/" + f.Name, Data: f.Data})
+	}
+	return append(all, rtl.File{Name: "axi/registers.json", Data: text},
+		rtl.File{Name: "axi/" + top + ".h", Data: Header(c)},
+		rtl.File{Name: "axi/sources.f", Data: []byte(list.String())}), nil
+}
