@@ -17,6 +17,9 @@ type Body struct {
 	// this module controls, with its latency and flow. Cost has that of End.
 	Window, End *Unit
 	Latency     int
+	// Digits is, where it is not 0, the cycles of a beat behind Window: it is held while it goes through the registers
+	// digit by digit; the last of them is a skid. Vectors are then the beats of a frame behind Window.
+	Digits, Vectors int
 	// Beats are those of a frame, each of which takes a cycle; 0: one, or what Window says.
 	Beats int
 	Cost  Cost  // without Window
@@ -25,23 +28,24 @@ type Body struct {
 
 // Sums are facts about the sums with constants that a Body consists of.
 type Sums struct {
-	Products  int     `json:"products"`       // by constants that are not zero
-	Chains    int     `json:"adders"`         // chains of carry cells
-	Shared    int     `json:"shared"`         // sums that several sums have in common
-	Cells     int     `json:"cells"`          // of chains
-	LUTs      int     `json:"luts"`           // of chains and casts, predicted
-	Levels    float64 `json:"depth"`          // levels of logic of the longest path, a LUT or some forty carries each
-	Stage     float64 `json:"stage"`          // levels of the longest path between registers, casts included
-	Rows      int     `json:"rows"`           // of registers, and the memory or skid at the output
-	Registers int     `json:"registers"`      // flip-flops in all rows but the last
-	Free      bool    `json:"free,omitempty"` // rows move in every cycle: stream_credit is at the output
+	Products  int     `json:"products"`         // by constants that are not zero
+	Chains    int     `json:"adders"`           // chains of carry cells
+	Shared    int     `json:"shared"`           // sums that several sums have in common
+	Cells     int     `json:"cells"`            // of chains
+	LUTs      int     `json:"luts"`             // of chains and casts, predicted
+	Levels    float64 `json:"depth"`            // levels of logic of the longest path, a LUT or some forty carries each
+	Stage     float64 `json:"stage"`            // levels of the longest path between registers, casts included
+	Rows      int     `json:"rows"`             // of registers, and the memory or skid at the output
+	Registers int     `json:"registers"`        // flip-flops in all rows but the last
+	Digits    int     `json:"digits,omitempty"` // bits of the digits in which vectors come, one a cycle; 0: whole
+	Free      bool    `json:"free,omitempty"`   // rows move in every cycle: stream_credit is at the output
 	// Live are the bits on their way: those of a vector that comes in, then those in each row of registers.
 	Live []int `json:"live"`
 }
 
 // facts are those of all that is inside.
 func (b *Body) facts(on *target.Family) (f Facts, err error) {
-	f = Facts{Latency: b.Latency, II: max(b.Beats, 1), Cost: b.Cost, Costed: true}
+	f = Facts{Latency: b.Latency, II: max(b.Beats, 1) * max(b.Digits, 1), Cost: b.Cost, Costed: true}
 	if b.End != nil {
 		end, err := b.End.Facts(on)
 		if err != nil {
@@ -53,13 +57,18 @@ func (b *Body) facts(on *target.Family) (f Facts, err error) {
 		return f, nil
 	}
 	window, err := b.Window.Facts(on)
-	return Facts{Latency: f.Latency + window.Latency, II: max(window.II, 1), Cost: f.Cost.Add(window.Cost),
+	return Facts{Latency: f.Latency + window.Latency, II: max(window.II, 1, b.Vectors*b.Digits), Cost: f.Cost.Add(window.Cost),
 		Costed: window.Costed}, err
 }
 
 // flow is that of the modules inside, or registers.
 func (b *Body) flow() (f Flow, err error) {
 	own := pipeline(1, b.Latency)
+	if b.Digits > 0 {
+		last := b.Digits - 1
+		own = Flow{{Kind: StageNarrow, N: b.Digits}, {Kind: StageSteps, Period: b.Digits, Regs: b.Latency - b.Digits - 1,
+			Step: func(s int) Step { return Step{Take: 1, Give: s == last} }}, {Kind: StageSkid}}
+	}
 	if b.End != nil {
 		if own, err = b.End.Flow(); err != nil {
 			return nil, err

@@ -27,15 +27,19 @@ type Layer struct {
 	// registers, the last one a skid; of freeRows and two more, the first takes the inputs, and the last is a memory.
 	Stages      int
 	StageLevels float64
+	// Digits is the bits of the digits by which vectors go into the sums, one a cycle: 1, 2, 4; 0: whole elements do, in
+	// one cycle, as where no element has more bits than a digit.
+	Digits int
 	// Window is a library module that makes vectors of beats of WindowLanes elements; nil: a beat is a vector.
 	Window      *rtl.Unit
 	WindowLanes int
 
-	graph *cmvm.Graph
-	pipe  cmvm.Pipeline
-	casts []Cast       // as they are computed
-	sums  []cmvm.Range // with what casts add
-	tail  int
+	serial *serial // nil: whole elements go into the sums
+	graph  *cmvm.Graph
+	pipe   cmvm.Pipeline
+	casts  []Cast       // as they are computed
+	sums   []cmvm.Range // with what casts add
+	tail   int
 }
 
 // rounded is the problem with what casts add to sums and multiply them by, and the casts that are left.
@@ -82,7 +86,13 @@ func (l *Layer) Solve() error {
 	if err != nil {
 		return err
 	}
-	if l.graph, err = cmvm.Solve(p); err != nil {
+	q := p
+	if l.steps() > 1 {
+		if q, err = l.digits(p); err != nil {
+			return err
+		}
+	}
+	if l.graph, err = cmvm.Solve(q); err != nil {
 		return err
 	}
 	l.casts, l.sums, l.tail = casts, make([]cmvm.Range, len(casts)), 0
@@ -92,6 +102,12 @@ func (l *Layer) Solve() error {
 		}
 		_, levels := c.luts(l.sums[o])
 		l.tail = max(l.tail, levels)
+	}
+	if l.serial != nil { // behind the sums a row adds, and casts have a stage of their own
+		if l.pipe = l.graph.Pipeline(l.StageLevels, 1); l.Stages > 0 {
+			l.pipe = l.graph.Staged(max(l.Stages-2, 0), 1)
+		}
+		return nil
 	}
 	switch tail := float64(l.tail); {
 	case l.Stages > freeRows+1:
@@ -108,7 +124,9 @@ func (l *Layer) Solve() error {
 // cycle in six. With mostRows, and one at the inputs, stream_credit has the 64 places of a LUT RAM.
 const freeRows, mostRows = 4, 64 - 3
 
-func (l *Layer) free() bool { return l.pipe.Rows >= freeRows && l.pipe.Rows <= mostRows }
+func (l *Layer) free() bool {
+	return l.serial == nil && l.pipe.Rows >= freeRows && l.pipe.Rows <= mostRows
+}
 
 // Unit is the layer as hardware; Solve was called. Errors as rtl.Lookup.
 func (l *Layer) Unit() (*rtl.Unit, error) {
@@ -126,6 +144,9 @@ func (l *Layer) Unit() (*rtl.Unit, error) {
 	for o, c := range l.casts {
 		n, _ := c.luts(l.sums[o])
 		b.Sums.LUTs += n
+	}
+	if l.serial != nil {
+		return l.serialUnit(b)
 	}
 	b.Sums.Live = l.live(held)
 	end, own := rtl.NewUnit("stream_skid", "WIDTH", max(held, 1)), rtl.Cost{LUT: l.pipe.Rows, FF: l.pipe.Rows}
@@ -177,6 +198,13 @@ func (l *Layer) module(in, out int) *netlist.Module {
 	}
 	m.Items = append(m.Items, netlist.Wire{Name: "codes", Width: out}, netlist.Wire{Name: "done"},
 		netlist.Wire{Name: "room"})
+	skid := &netlist.Instance{Module: "stream_skid", Name: "skid", Params: []netlist.Param{{Name: "WIDTH",
+		Value: fmt.Sprint(out)}}, Ports: slices.Concat(netlist.Clocked("clk", "rst"), netlist.Stream("in",
+		netlist.Ref("codes"), netlist.Ref("done"), netlist.Ref("room")), stream("out", "out"))}
+	if l.serial != nil {
+		m.Items = append(append(m.Items, l.serialItems(words)...), skid)
+		return m
+	}
 	drives := []string{"codes", "done"}
 	lines := fmt.Sprintf("  assign done = %s_valid;\n", words)
 	ready := netlist.Expr(netlist.Ref("room"))
@@ -187,10 +215,7 @@ func (l *Layer) module(in, out int) *netlist.Module {
 	}
 	to := netlist.Ref(words + "_ready")
 	m.Items = append(m.Items, netlist.Text{Lines: lines + l.text(words), Drives: drives},
-		netlist.Assign{To: to, From: ready},
-		&netlist.Instance{Module: "stream_skid", Name: "skid", Params: []netlist.Param{{Name: "WIDTH",
-			Value: fmt.Sprint(out)}}, Ports: slices.Concat(netlist.Clocked("clk", "rst"), netlist.Stream("in",
-			netlist.Ref("codes"), netlist.Ref("done"), netlist.Ref("room")), stream("out", "out"))})
+		netlist.Assign{To: to, From: ready}, skid)
 	return m
 }
 
@@ -262,11 +287,16 @@ func (l *Layer) text(words string) string {
 	}
 	p.chains(l.graph, l.pipe)
 	p.now = l.pipe.Rows
+	return l.codes(p, words, l.graph.Outputs)
+}
+
+// codes prints the casts of sums, the wire codes, and what nobody reads, and gives the whole text.
+func (l *Layer) codes(p *printer, words string, list []cmvm.Word) string {
 	var codes []string
 	for o, c := range l.casts {
 		name := fmt.Sprintf("code%d", o)
 		if c.Bits > 0 {
-			p.cast(o, c, l.graph.Outputs[o], l.sums[o])
+			p.cast(o, c, list[o], l.sums[o])
 		}
 		switch {
 		case !p.free:

@@ -139,54 +139,87 @@ func TestLayers(t *testing.T) {
 	r, free := rand.New(rand.NewPCG(11, 3)), 0
 	for i := range tools.Sample(6, 400) {
 		signed := r.IntN(2) == 0
-		l := drawn(r, signed)
-		asked := l.Casts
-		if err := l.Solve(); err != nil {
-			t.Fatal(err)
-		}
-		u, err := l.Unit()
-		if err != nil {
-			t.Fatal(err)
-		}
-		held := 0
-		for _, c := range asked {
-			held += c.Bits
-		}
-		consistent(t, u.Body.Sums, held)
+		u := simulate(t, fmt.Sprintf("layer%d", i), drawn(r, signed), signed)
 		free += rtl.Flag(u.Body.Sums.Free)
-		name := fmt.Sprintf("layer%d", i)
-		p := l.Problem
-		flow, err := u.Flow()
-		if err != nil {
-			t.Fatal(err)
-		}
-		rtltest.Run(t, rtltest.Bench{Module: name, Flow: flow, Files: []rtl.File{rtltest.Body(t, name, u)},
-			In:  []rtltest.Port{{Name: "in", Lanes: len(p.Inputs), Signed: signed}},
-			Out: []rtltest.Port{{Name: "out", Lanes: len(p.Matrix), Signed: asked[0].Signed}},
-			Model: func(in [][]int64) [][]int64 {
-				y := make([]int64, len(p.Matrix))
-				for o, row := range p.Matrix {
-					sum := new(big.Int)
-					for j, w := range row {
-						x := in[0][j]
-						if l.InLow != nil {
-							x >>= l.InLow[j]
-						}
-						sum.Add(sum, big.NewInt(w*x))
-					}
-					if p.Scale != nil {
-						sum.Mul(sum, big.NewInt(p.Scale[o]))
-					}
-					sum.Add(sum, big.NewInt(p.Bias[o]))
-					c := asked[o]
-					if c.Bits > 0 {
-						y[o] = coded(rounded(sum, c.Shift, c.Round), c) << c.Low
-					}
-				}
-				return [][]int64{y}
-			}})
 	}
 	if free == 0 {
 		t.Error("no layer without an enable")
 	}
+}
+
+// TestSerialLayers is TestLayers of layers whose vectors come digit by digit.
+func TestSerialLayers(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 3))
+	serial := map[int]int{}
+	for i := range tools.Sample(8, 400) {
+		signed := i%4 < 2
+		l := drawn(r, signed)
+		l.Digits = []int{1, 2, 4}[i%3]
+		for i%7 > 0 && l.steps() < 2 { // few whose elements have but one digit
+			l = drawn(r, signed)
+			l.Digits = []int{1, 2, 4}[i%3]
+		}
+		u := simulate(t, fmt.Sprintf("serial%d", i), l, signed)
+		if longest := u.Body.Digits; longest > 0 {
+			serial[l.Digits]++
+			if u.Body.Sums.Digits != l.Digits || longest != l.steps() {
+				t.Errorf("%d digits of %d bits: %+v", longest, l.Digits, u.Body.Sums)
+			}
+		}
+	}
+	if serial[1] == 0 || serial[2] == 0 || serial[4] == 0 {
+		t.Errorf("serial layers, by the bits of digits: %v", serial)
+	}
+}
+
+// simulate solves a layer and simulates it.
+func simulate(t *testing.T, name string, l *Layer, signed bool) *rtl.Unit {
+	t.Helper()
+	asked := l.Casts
+	if err := l.Solve(); err != nil {
+		t.Fatal(err)
+	}
+	u, err := l.Unit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, c := range asked {
+		held += c.Bits
+	}
+	consistent(t, u.Body.Sums, held)
+	flow, err := u.Flow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := l.Problem
+	rtltest.Run(t, rtltest.Bench{Module: name, Flow: flow, Files: []rtl.File{rtltest.Body(t, name, u)},
+		In:    []rtltest.Port{{Name: "in", Lanes: len(p.Inputs), Signed: signed}},
+		Out:   []rtltest.Port{{Name: "out", Lanes: len(p.Matrix), Signed: asked[0].Signed}},
+		Model: func(in [][]int64) [][]int64 { return [][]int64{defined(l, asked, in[0])} }})
+	return u
+}
+
+// defined is what a layer makes of a vector, by definition.
+func defined(l *Layer, asked []Cast, x []int64) []int64 {
+	p := l.Problem
+	y := make([]int64, len(p.Matrix))
+	for o, row := range p.Matrix {
+		sum := new(big.Int)
+		for j, w := range row {
+			v := x[j]
+			if l.InLow != nil {
+				v >>= l.InLow[j]
+			}
+			sum.Add(sum, big.NewInt(w*v))
+		}
+		if p.Scale != nil {
+			sum.Mul(sum, big.NewInt(p.Scale[o]))
+		}
+		sum.Add(sum, big.NewInt(p.Bias[o]))
+		if c := asked[o]; c.Bits > 0 {
+			y[o] = coded(rounded(sum, c.Shift, c.Round), c) << c.Low
+		}
+	}
+	return y
 }
