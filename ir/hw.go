@@ -26,6 +26,9 @@ type Sums struct {
 	StageLevels float64
 	// Effort is how many ways of adding up are tried for each sum; 0: a usual number.
 	Effort int
+	// Digits is the bits of the digits by which a vector goes into the sums, one a cycle: 1, 2 or 4; 0: whole elements do,
+	// a vector a cycle.
+	Digits int
 	// LUT is the inputs of a LUT in front of a carry: 6, also where it is 0, or 4.
 	LUT int
 }

@@ -132,6 +132,9 @@ func (t *planText) unrolled(s *ir.Sums, auto bool) {
 		t.key(s.StageLevels != plan.UsualSums.StageLevels, "stage_levels", s.StageLevels, "levels of logic between registers")
 	}
 	t.key(s.Effort != plan.UsualSums.Effort, "effort", s.Effort, "ways of adding up that are tried for each sum")
+	if s.Digits > 0 {
+		t.key(true, "digits", s.Digits, "bits of each element that go into a sum in a cycle")
+	}
 	word := plan.FamilyWords[0]
 	if s.LUT == 4 {
 		word = plan.FamilyWords[1]

@@ -17,9 +17,9 @@ type Body struct {
 	// this module controls, with its latency and flow. Cost has that of End.
 	Window, End *Unit
 	Latency     int
-	// Digits is, where it is not 0, the cycles of a beat behind Window: it is held while it goes through the registers
+	// Steps is, where it is not 0, the cycles of a beat behind Window: it is held while it goes through the registers
 	// digit by digit; the last of them is a skid. Vectors are then the beats of a frame behind Window.
-	Digits, Vectors int
+	Steps, Vectors int
 	// Beats are those of a frame, each of which takes a cycle; 0: one, or what Window says.
 	Beats int
 	Cost  Cost  // without Window
@@ -45,7 +45,7 @@ type Sums struct {
 
 // facts are those of all that is inside.
 func (b *Body) facts(on *target.Family) (f Facts, err error) {
-	f = Facts{Latency: b.Latency, II: max(b.Beats, 1) * max(b.Digits, 1), Cost: b.Cost, Costed: true}
+	f = Facts{Latency: b.Latency, II: max(b.Beats, 1) * max(b.Steps, 1), Cost: b.Cost, Costed: true}
 	if b.End != nil {
 		end, err := b.End.Facts(on)
 		if err != nil {
@@ -57,16 +57,16 @@ func (b *Body) facts(on *target.Family) (f Facts, err error) {
 		return f, nil
 	}
 	window, err := b.Window.Facts(on)
-	return Facts{Latency: f.Latency + window.Latency, II: max(window.II, 1, b.Vectors*b.Digits), Cost: f.Cost.Add(window.Cost),
-		Costed: window.Costed}, err
+	return Facts{Latency: f.Latency + window.Latency, II: max(window.II, 1, b.Vectors*b.Steps),
+		Cost: f.Cost.Add(window.Cost), Costed: window.Costed}, err
 }
 
 // flow is that of the modules inside, or registers.
 func (b *Body) flow() (f Flow, err error) {
 	own := pipeline(1, b.Latency)
-	if b.Digits > 0 {
-		last := b.Digits - 1
-		own = Flow{{Kind: StageNarrow, N: b.Digits}, {Kind: StageSteps, Period: b.Digits, Regs: b.Latency - b.Digits - 1,
+	if b.Steps > 0 {
+		last := b.Steps - 1
+		own = Flow{{Kind: StageNarrow, N: b.Steps}, {Kind: StageSteps, Period: b.Steps, Regs: b.Latency - b.Steps - 1,
 			Step: func(s int) Step { return Step{Take: 1, Give: s == last} }}, {Kind: StageSkid}}
 	}
 	if b.End != nil {

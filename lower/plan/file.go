@@ -107,6 +107,7 @@ type quantizeRule struct {
 // unrollFile is the table [unroll].
 type unrollFile struct {
 	Auto        *bool    `toml:"auto"`
+	Digits      *int     `toml:"digits"`
 	Depth       *float64 `toml:"depth"`
 	Stages      *int     `toml:"stages"`
 	StageLevels *float64 `toml:"stage_levels"`

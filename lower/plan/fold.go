@@ -218,6 +218,14 @@ const (
 	mostStages = 64
 )
 
+// digitBits are the bits that digits of vectors may have.
+var digitBits = []int{1, 2, 4}
+
+func nearestDigit(n int) int {
+	at, _ := slices.BinarySearch(digitBits, n)
+	return digitBits[min(at, len(digitBits)-1)]
+}
+
 // UsualSums are the defaults of [unroll]: the least hardware.
 var UsualSums = ir.Sums{StageLevels: dot.StageLevels, Effort: cmvm.DefaultEffort, LUT: 6}
 
@@ -241,6 +249,13 @@ func (p *parser) unrolled(u *unrollFile, fold *Fold) {
 	}
 	p.count("unroll.stages", u.Stages, &out.Stages, 1, mostStages)
 	p.count("unroll.effort", u.Effort, &out.Effort, 1, mostEffort)
+	if u.Digits != nil {
+		if !slices.Contains(digitBits, *u.Digits) {
+			p.fail("unroll.digits", "digits = %d is none of 1, 2, 4", *u.Digits).Hint =
+				fmt.Sprintf("use %d, or leave it out: whole elements go into the sums then", nearestDigit(*u.Digits))
+		}
+		out.Digits = *u.Digits
+	}
 	if u.Stages != nil && u.StageLevels != nil {
 		p.fail("unroll.stage_levels", "stages = %d says already where registers are", *u.Stages).Hint =
 			"leave stage_levels out, or stages"

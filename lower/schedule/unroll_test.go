@@ -74,3 +74,30 @@ func TestSharedNotUnrolled(t *testing.T) {
 		t.Errorf("notes %q", all)
 	}
 }
+
+// TestBalanceDigits has the balance mode weigh layers that come digit by digit: they take less where a sample has the
+// cycles, and are left where it has not.
+func TestBalanceDigits(t *testing.T) {
+	b := lowertest.New(t, 3)
+	g := b.Done(b.Linear("last", b.Linear("first", b.Input("x", 1, 16), 16, true), 6, true))
+	run := func(fps, digits string) *Report {
+		p := lowertest.Plan(t, "[fold]\nmode = \"balance\"\ndsp = \"none\"\nfps = "+fps+
+			"\n[unroll]\nauto = true\neffort = 8\n"+digits)
+		q, _, err := quantize.Run(t.Context(), g, p, quantize.Calibration{}, quantize.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, r, err := Run(t.Context(), q, p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	whole, digits, fast := run("3e7", ""), run("3e7", "digits = 1\n"), run("1e8", "digits = 1\n")
+	if a, b := digits.Cost(), whole.Cost(); a.LUT > b.LUT*3/4 || digits.Interval() != 8 {
+		t.Errorf("%g cycles: %+v, with whole elements %+v", digits.Interval(), a, b)
+	}
+	if fast.Interval() > 2 {
+		t.Errorf("%g cycles, 2 were asked for", fast.Interval())
+	}
+}

@@ -160,7 +160,7 @@ func TestSerialLayers(t *testing.T) {
 			l.Digits = []int{1, 2, 4}[i%3]
 		}
 		u := simulate(t, fmt.Sprintf("serial%d", i), l, signed)
-		if longest := u.Body.Digits; longest > 0 {
+		if longest := u.Body.Steps; longest > 0 {
 			serial[l.Digits]++
 			if u.Body.Sums.Digits != l.Digits || longest != l.steps() {
 				t.Errorf("%d digits of %d bits: %+v", longest, l.Digits, u.Body.Sums)

@@ -106,7 +106,7 @@ func (l *Layer) serialUnit(b *rtl.Body) (*rtl.Unit, error) {
 		return nil, err
 	}
 	live := l.pipe.Live(l.graph)
-	b.Digits, b.Latency = s.steps, s.steps+rows+2
+	b.Steps, b.Latency = s.steps, s.steps+rows+2
 	b.Sums.LUTs += muxes + sums
 	b.Sums.Digits, b.Sums.Stage = l.Digits, short(max(l.pipe.Levels, float64(l.tail)))
 	b.Sums.Live = slices.Concat([]int{held, held}, live, []int{kept, out})

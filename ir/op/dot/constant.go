@@ -71,6 +71,9 @@ func (m *exactSum) constants(n *ir.Node, v *Vector) (*rtl.Unit, error) {
 		return nil, n.Errorf(diag.UnrollLimit, "sums with constant weights: %v", err).WithHint("%s", hint)
 	}
 	own := *u // columns of ops go on with it
+	if body := *u.Body; v.Window != nil && body.Steps > 0 {
+		body.Vectors, own.Body = n.Type.Elems()/len(l.Casts)/n.Args[0].Type.Shape[0], &body
+	}
 	return &own, nil
 }
 
@@ -100,6 +103,7 @@ func (m *exactSum) layer(n *ir.Node, v *Vector) (*sums.Layer, error) {
 	hw := n.HW.Sums
 	l := &sums.Layer{InBits: m.data.ints.W, OutBits: c.Result.W, Stages: hw.Stages,
 		StageLevels: cmp.Or(hw.StageLevels, StageLevels), Window: v.Window, WindowLanes: n.HW.StreamIn,
+		Digits:  hw.Digits,
 		Problem: cmvm.Problem{Group: 5, Levels: hw.Depth, Effort: hw.Effort}}
 	if hw.LUT == 4 {
 		l.Problem.Group = 1

@@ -22,6 +22,8 @@ type Option struct {
 	// into sums; nothing here looks at either.
 	DSP   string
 	Wired bool
+	// Digits is the bits of the digits that are summed, where weights are wired; 0: whole elements are.
+	Digits int
 	// II is the cycles of a sample, Cost what the layer then takes.
 	II   int
 	Cost rtl.Cost

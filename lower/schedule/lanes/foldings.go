@@ -10,11 +10,12 @@ import (
 
 // Folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes; the
 // lanes of the stream into it; the length of its rows of keys where they are padded, else 0; whether its weights are
-// wired into sums; what multiplies, "" where nothing does or nothing was chosen; and words of stores, "" where its
-// weights and its line buffer stay. Rules of the plan win.
+// wired into sums, and the bits of the digits that these add; what multiplies, "" where nothing does or nothing was
+// chosen; and words of stores, "" where its weights and its line buffer stay. Rules of the plan win.
 type Folding struct {
 	In, Out, stream, row int
 	wired                bool
+	digits               int
 	dsp, Store, Lines    string
 }
 
@@ -24,8 +25,11 @@ func foldingOf(n *ir.Node) Folding {
 	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
 		out = n.HW.Rows
 	}
-	return Folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut), n.HW.Style == ir.StyleUnroll, n.HW.DSP,
-		"", ""}
+	f := Folding{In: n.HW.InLanes, Out: out, stream: n.HW.StreamIn, row: max(n.HW.RowIn, n.HW.RowOut), dsp: n.HW.DSP}
+	if f.wired = n.HW.Style == ir.StyleUnroll; f.wired {
+		f.digits = n.HW.Sums.Digits
+	}
+	return f
 }
 
 // Foldings are the choices of a graph, by the names of its nodes.
@@ -48,6 +52,14 @@ func (f Foldings) fill(n *ir.Node, a *wishes) {
 	}
 }
 
+// sums are those of an unrolled unit: as the plan says, but for digits that were chosen.
+func (f Foldings) sums(n *ir.Node, s ir.Sums) ir.Sums {
+	if c, ok := f[n.Name]; ok && c.wired {
+		s.Digits = c.digits
+	}
+	return s
+}
+
 // multipliers is what multiplies in n where the plan leaves that open.
 func (f Foldings) multipliers(n *ir.Node) string {
 	if c := f[n.Name]; c.dsp != "" {
@@ -61,7 +73,8 @@ func (t *Table) Foldings(picks []int) Foldings {
 	chosen := Foldings{}
 	for i, n := range t.Nodes {
 		o := t.Layers[i].Options[picks[i]]
-		chosen[n.Name] = Folding{o.In, o.Asked, o.Stream, o.Row, o.Wired, o.DSP, "", ""}
+		chosen[n.Name] = Folding{In: o.In, Out: o.Asked, stream: o.Stream, row: o.Row, wired: o.Wired, digits: o.Digits,
+			dsp: o.DSP}
 	}
 	return chosen
 }

@@ -199,7 +199,7 @@ func (l *laner) lanes(n *ir.Node, a wishes) {
 		}
 		d.Set(&n.HW, in, out, l.stream(n, d, in, out))
 		if l.unrolls(n, a, d, in, out) || n.Op.Each != nil {
-			n.HW.Sums = l.plan.Sums
+			n.HW.Sums = l.Chosen.sums(n, l.plan.Sums)
 		}
 		if d.Mem {
 			n.HW.Mem = a.Mem

@@ -206,8 +206,8 @@ const (
 	leastLUTs  = 1.5
 )
 
-// wired adds the unrolled unit of the node, for each stream that it may read, unless a folding that is fast enough
-// weighs less than any such unit could.
+// wired adds the unrolled unit of the node, of whole elements and of the digits of the plan, for each stream that it
+// may read, unless a folding that is fast enough weighs less than any such unit could.
 func (e *evaluation) wired() {
 	n := e.node
 	d, err := op.LanesOf(n)
@@ -223,6 +223,9 @@ func (e *evaluation) wired() {
 		cycles = slices.MinFunc(e.list, func(a, b balance.Option) int { return a.II - b.II }).II
 	}
 	least := e.wiring.Weights.Of(rtl.Cost{LUT: int(leastLUTs * float64(digits))})
+	if e.Laner.plan.Sums.Digits > 0 { // a layer that comes digit by digit takes a fraction of that
+		least = 0
+	}
 	if slices.ContainsFunc(e.list, func(o balance.Option) bool {
 		return o.II <= cycles && e.wiring.Weights.Of(o.Cost) <= least
 	}) {
@@ -235,7 +238,9 @@ func (e *evaluation) wired() {
 		f.In, f.Out = d.Tied(f.In)
 	}
 	for _, f.stream = range d.Streams(f.In, f.Out) {
-		e.option(f)
+		for _, f.digits = range slices.Compact([]int{0, e.Laner.plan.Sums.Digits}) {
+			e.option(f)
+		}
 	}
 }
 
@@ -254,7 +259,7 @@ func (e *evaluation) add(f Folding) int {
 		u.Cost = rtl.Cost{LUT: guessed * f.In * f.Out}
 	}
 	e.list = append(e.list, balance.Option{Stream: f.stream, In: f.In, Out: n.HW.OutLanes, Asked: f.Out, II: u.II,
-		Second: n.HW.Second, Row: f.row, DSP: f.dsp, Wired: f.wired, Cost: u.Cost.Add(e.buffer(n))})
+		Second: n.HW.Second, Row: f.row, DSP: f.dsp, Wired: f.wired, Digits: f.digits, Cost: u.Cost.Add(e.buffer(n))})
 	return len(e.list) - 1
 }
 
