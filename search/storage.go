@@ -3,6 +3,7 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -29,6 +30,8 @@ func (s *StudyInfo) Clone() *StudyInfo {
 
 // Change is what one write does to a trial, all of it or nothing.
 type Change struct {
+	// If is an attribute that the trial must have as it stands here; nil for none.
+	If     *Attr
 	Params []Param
 	Steps  []Step
 	Attrs  []Attr
@@ -42,7 +45,8 @@ type Change struct {
 // Storage keeps studies. Each write is whole: others see all of it or nothing, also when the writer is killed. It may
 // be used by several goroutines, and by several processes where it is a file or a server. Errors: L1103 for what cannot
 // be read or written, L1104 for a study or a trial that is not there, L1105 for a change of a trial that is finished or
-// that somebody else has claimed, L1106 for a second study of one name.
+// that somebody else has claimed, L1106 for a second study of one name, L1111 where an attribute is not that of
+// Change.If.
 type Storage interface {
 	// CreateStudy makes a study. Its name is unique.
 	CreateStudy(ctx context.Context, name string, directions []Direction) (StudyID, error)
@@ -91,13 +95,17 @@ func Find(ctx context.Context, s Storage, where, name string) (*StudyInfo, error
 	return nil, e.WithHint("it has %s", diag.Several(names))
 }
 
-// Apply makes a change to a trial in memory. Error L1105 where the trial is finished or, for a claim, not waiting.
+// Apply makes a change to a trial in memory. Error L1105 where the trial is finished or, for a claim, not waiting,
+// L1111 where it does not have the attribute that it must have.
 func (t *Trial) Apply(c Change) error {
 	if t.State.Finished() {
 		return diag.New(diag.TrialClosed, "", "trial %d is %s already", t.Number, t.State)
 	}
 	if c.State != nil && *c.State == Running && t.State != Waiting {
 		return diag.New(diag.TrialClosed, "", "trial %d is %s already: somebody else has taken it", t.Number, t.State)
+	}
+	if c.If != nil && !bytes.Equal(t.Attribute(c.If.System, c.If.Key), c.If.Value) {
+		return diag.New(diag.LeaseLost, "", "trial %d belongs to another worker by now", t.Number)
 	}
 	for _, p := range c.Params {
 		t.SetParam(p)

@@ -5,6 +5,7 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -42,10 +43,19 @@ type Study struct {
 	// Fresh draws again where a trial has the same parameters already, since what is measured is the same each time: at
 	// first from other seeds, then with more and more of the parameters moved to other values.
 	Fresh bool
+	// Most bounds the number of trials; 0: not.
+	Most int
+	// Lease is for how long a trial belongs to this worker before it must renew its lease, and Worker the name in it;
+	// 0: trials have none. Gone, if not nil, says that a worker is known to be gone, so that nobody need wait for it.
+	Lease  time.Duration
+	Worker string
+	Gone   func(worker string) bool
 
 	history *History
 	open    []int // numbers of trials that were not finished
 	known   map[uint64]int
+	held    map[int]Lease // of this worker's trials
+	seen    map[int]sighting
 }
 
 // History is what is known of the study, up to now.
@@ -68,6 +78,7 @@ func (s *Study) History(ctx context.Context) (*History, error) {
 			s.open = append(s.open, t.Number)
 		}
 		s.note(t)
+		s.sight(t)
 	}
 	return s.history, nil
 }
@@ -118,8 +129,9 @@ func (s *Study) now() time.Time {
 	return s.Now().UTC()
 }
 
-// Ask begins a trial: one that waits, or a new one. It has all parameters of the space. Error L1108 where one that
-// waits has a value that its parameter does not have.
+// Ask begins a trial: one that waits, one that another worker has lost, or a new one. It has all parameters of the
+// space. It is nil where the study has as many trials as it may have. Error L1108 where one that waits has a value that
+// its parameter does not have.
 func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 	h, err := s.History(ctx)
 	if err != nil {
@@ -135,17 +147,35 @@ func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 		}
 		return t, err
 	}
+	if t, err := s.Lost(ctx); t != nil || err != nil {
+		return t, err
+	}
+	return s.create(ctx, h)
+}
+
+// errEnough says that a study has as many trials as it may have.
+var errEnough = errors.New("enough trials")
+
+// create makes a trial; nil where there are enough.
+func (s *Study) create(ctx context.Context, h *History) (*Trial, error) {
 	var d Draft
+	enough := false
 	t, err := s.Storage.CreateTrial(ctx, s.Info.ID, func(t *Trial) error {
+		if enough = s.Most > 0 && t.Number >= s.Most; enough {
+			return errEnough
+		}
 		t.Start = s.now()
 		d.Number = t.Number
 		params, err := s.draw(h, &d, t.Params, nil)
 		t.Params = params
-		for _, a := range slices.Concat(d.Trial, s.Attrs) {
+		for _, a := range slices.Concat(d.Trial, s.Attrs, s.begin()) {
 			t.Set(a)
 		}
 		return err
 	})
+	if enough {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +186,7 @@ func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 func (s *Study) keep(ctx context.Context, t *Trial, attrs []Attr) error {
 	s.history.Put(t)
 	s.note(t)
+	s.holds(t)
 	if !slices.Contains(s.open, t.Number) {
 		s.open = append(s.open, t.Number)
 	}
@@ -188,7 +219,7 @@ func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, erro
 		return nil, err
 	}
 	running := Running
-	change := Change{State: &running, Params: params, Attrs: slices.Concat(d.Trial, s.Attrs), At: s.now()}
+	change := Change{State: &running, Params: params, Attrs: slices.Concat(d.Trial, s.Attrs, s.begin()), At: s.now()}
 	if err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, change); err != nil {
 		return nil, err
 	}
@@ -306,7 +337,8 @@ func (s *Study) Report(ctx context.Context, t *Trial, step int, value float64) (
 }
 
 // Tell ends a trial: Complete with a value for each objective, Pruned or Fail without. Error L1108 for values that are
-// not numbers, or not as many as there are objectives.
+// not numbers, or not as many as there are objectives, L1111 where the trial had a lease and belongs to another worker.
+// It may be told again where the storage failed: what is written already stays.
 func (s *Study) Tell(ctx context.Context, number int, state State, values []float64, attrs ...Attr) error {
 	if state == Complete && len(values) != len(s.Info.Directions) {
 		return diag.New(diag.TrialValues, "", "trial %d: %s, but the study has %s", number,
@@ -317,8 +349,20 @@ func (s *Study) Tell(ctx context.Context, number int, state State, values []floa
 			return diag.New(diag.TrialValues, "", "trial %d: value %d is not a number", number, i)
 		}
 	}
-	return s.Storage.UpdateTrial(ctx, s.Info.ID, number, Change{State: &state, Values: values, Attrs: attrs,
-		At: s.now()})
+	change := Change{State: &state, Values: values, Attrs: attrs, At: s.now()}
+	l, leased := s.held[number]
+	if leased {
+		old := l.attr()
+		change.If = &old
+	}
+	err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, change)
+	if leased && diag.CodeOf(err) == diag.TrialClosed && s.told(ctx, number, l) {
+		err = nil
+	}
+	if code := diag.CodeOf(err); err == nil || code == diag.LeaseLost || code == diag.TrialClosed {
+		delete(s.held, number)
+	}
+	return err
 }
 
 // Best are the numbers of the trials that nothing beats, of complete ones that break no limit: the best trial, the

@@ -96,6 +96,14 @@ func (t *Trial) Param(name string) *Param {
 	return nil
 }
 
+// Attribute is one of the user or of the system; nil where there is none.
+func (t *Trial) Attribute(system bool, key string) json.RawMessage {
+	if system {
+		return t.System[key]
+	}
+	return t.User[key]
+}
+
 // Clone is a copy that may be changed.
 func (t *Trial) Clone() *Trial {
 	c := *t

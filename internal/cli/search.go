@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"lathe/search"
 	"lathe/search/sampler"
 	"lathe/search/storage/journal"
-	"lathe/search/storage/sqlite"
+	"lathe/search/storage/rdb"
 )
 
 // keptFlags name a study that somebody has made.
@@ -24,7 +25,7 @@ type keptFlags struct{ storage, study string }
 
 func (f *keptFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.storage, "storage", "search.log", "where studies are kept, which Optuna reads too: a "+
-		"journal file, or sqlite:///FILE")
+		"journal file, sqlite:///FILE or postgresql://USER@HOST/NAME")
 	c.Flags().StringVar(&f.study, "study", "", "name of the study; without it: the only one")
 }
 
@@ -34,14 +35,30 @@ const worker = "lathe"
 // sqliteScheme begins the names of SQLite files, as in Optuna.
 const sqliteScheme = "sqlite:///"
 
+// server says that the storage is PostgreSQL. Optuna names a Python driver, too: postgresql+psycopg2://.
+func (f *keptFlags) server() bool {
+	scheme, _, _ := strings.Cut(f.storage, "://")
+	kind, _, _ := strings.Cut(scheme, "+")
+	return kind == "postgresql" || kind == "postgres"
+}
+
+// shown is the storage as messages may show it, without a password.
+func (f *keptFlags) shown() string {
+	if u, err := url.Parse(f.storage); err == nil && f.server() {
+		return u.Redacted()
+	}
+	return f.storage
+}
+
 // known refuses storages of a kind that there is not.
 func (f *keptFlags) known() error {
 	scheme, _, is := strings.Cut(f.storage, "://")
-	if path, ok := strings.CutPrefix(f.storage, sqliteScheme); !is || ok && path != "" {
+	if path, ok := strings.CutPrefix(f.storage, sqliteScheme); !is || ok && path != "" || f.server() {
 		return nil
 	}
 	return diag.New(diag.StudyStorage, f.storage, "storages of the kind %q are not known", scheme).
-		WithHint("name a journal, --storage run.log, or an SQLite file, --storage sqlite:///run.db")
+		WithHint("name a journal, --storage run.log, an SQLite file, --storage sqlite:///run.db, or a database, " +
+			"--storage postgresql://USER@HOST/NAME")
 }
 
 // open opens the storage; create makes it where it is not there.
@@ -49,13 +66,21 @@ func (f *keptFlags) open(ctx context.Context, create bool) (search.Storage, erro
 	if err := f.known(); err != nil {
 		return nil, err
 	}
+	if f.server() {
+		_, rest, _ := strings.Cut(f.storage, "://")
+		s, err := rdb.Connect(ctx, "postgresql://"+rest)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	path, database := strings.CutPrefix(f.storage, sqliteScheme)
 	if _, err := os.Stat(path); err != nil && !create {
 		return nil, diag.New(diag.StudyStorage, f.storage, "there is no storage: %v", reason(err)).
 			WithHint("lathe search run makes one")
 	}
 	if database {
-		s, err := sqlite.Open(ctx, path, create)
+		s, err := rdb.Open(ctx, path, create)
 		if err != nil {
 			return nil, err // and no nil of another type
 		}
@@ -74,7 +99,7 @@ func (f *keptFlags) find(ctx context.Context) (s *search.Study, end func(), err 
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := search.Find(ctx, storage, f.storage, f.study)
+	info, err := search.Find(ctx, storage, f.shown(), f.study)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +129,7 @@ func (a *App) search() *cobra.Command {
 			"quantized, its hardware predicted, and its accuracy measured. Studies are kept in Optuna's own form.",
 		Example: "  lathe search run model.onnx --space s.toml --data x.npz --labels y.npy --trials 100"}
 	c.AddCommand(a.searchRun(), a.searchCreate(), a.searchStatus(), a.searchBest(), a.searchFront(), a.searchAsk(),
-		a.searchTell(), a.searchPlot(), a.searchHTML(), a.searchPreset(), a.searchCopy(), a.searchDiff(),
+		a.searchTell(), a.searchWorker(), a.searchPlot(), a.searchHTML(), a.searchPreset(), a.searchCopy(), a.searchDiff(),
 		a.searchRepair())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -125,7 +150,10 @@ func (a *App) verb(words, short string, run func(c *cobra.Command, args []string
 
 // askedTrial is a trial as ask prints it.
 type askedTrial struct {
-	Trial  int                        `json:"trial"`
+	Trial int `json:"trial"`
+	// Epoch is for tell, and Lease how long the trial belongs to who has asked; 0: for ever.
+	Epoch  int                        `json:"epoch,omitempty"`
+	Lease  float64                    `json:"lease_s,omitempty"`
 	Params map[string]json.RawMessage `json:"params"`
 }
 
@@ -140,24 +168,30 @@ func values(params []search.Param) map[string]json.RawMessage {
 
 func (a *App) searchAsk() *cobra.Command {
 	var f keptFlags
+	var lease float64
 	c := a.verb("ask", "begin a trial, and print its parameters as JSON", func(c *cobra.Command, _ []string) error {
 		s, end, err := f.find(c.Context())
 		if err != nil {
 			return err
 		}
 		defer end()
-		if err := prepare(s, f.storage); err != nil {
+		if err := prepare(s, f.shown()); err != nil {
 			return err
 		}
+		if lease < 0 {
+			return usagef("--lease %g: 0 for none, or seconds", lease)
+		}
+		s.Lease, s.Worker = time.Duration(lease*float64(time.Second)), "lathe search ask"
 		t, err := s.Ask(c.Context())
 		if err != nil {
-			return diag.At(err, diag.StudyStorage, f.storage)
+			return diag.At(err, diag.StudyStorage, f.shown())
 		}
-		facts := askedTrial{t.Number, values(t.Params)}
+		facts := askedTrial{t.Number, s.Epoch(t.Number), lease, values(t.Params)}
 		fmt.Fprintf(a.Out, "%s\n", search.Encode(facts))
 		return a.writeJSON(facts)
 	})
 	f.add(c)
+	c.Flags().Float64Var(&lease, "lease", 0, "seconds after which another worker may take the trial over; 0: none may")
 	c.Long = "Begins a trial of a study that lathe search create or run has made; prints its number and parameters.\n" +
 		"Measure it as you like, and tell its values by lathe search tell."
 	c.Example = "  lathe search ask --storage run.log"
@@ -166,7 +200,7 @@ func (a *App) searchAsk() *cobra.Command {
 
 func (a *App) searchTell() *cobra.Command {
 	var f keptFlags
-	var trial int
+	var trial, epoch int
 	var values []float64
 	var limits []string
 	var fail, prune bool
@@ -191,14 +225,22 @@ func (a *App) searchTell() *cobra.Command {
 			return err
 		}
 		defer end()
-		if err := s.Tell(c.Context(), trial, state, values, attrs...); err != nil {
-			return diag.At(err, diag.StudyStorage, f.storage)
+		if epoch > 0 {
+			err = s.Hold(c.Context(), trial, epoch)
+		}
+		if err == nil {
+			err = s.Tell(c.Context(), trial, state, values, attrs...)
+		}
+		if err != nil {
+			return diag.At(err, diag.StudyStorage, f.shown())
 		}
 		fmt.Fprintf(a.Out, "trial %d: %s\n", trial, state)
 		return a.writeJSON(map[string]any{"trial": trial, "state": state.String()})
 	})
 	f.add(c)
 	c.Flags().IntVar(&trial, "trial", 0, "number of the trial")
+	c.Flags().IntVar(&epoch, "epoch", 0, "the epoch that ask --lease has printed: a trial that another worker has taken "+
+		"over stays as it is")
 	c.Flags().Float64SliceVar(&values, "values", nil, "a value for each objective: 0.71,1840")
 	c.Flags().StringArrayVar(&limits, "constraint", nil, "by how much a limit is broken, more than 0: lut=0.2; 0 or less "+
 		"where it holds")

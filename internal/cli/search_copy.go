@@ -16,7 +16,7 @@ import (
 func (a *App) searchCopy() *cobra.Command {
 	var f keptFlags
 	var name string
-	c := a.verb("copy TO", "copy a study into another storage: a journal, or sqlite:///FILE",
+	c := a.verb("copy TO", "copy a study into another storage: a journal, sqlite:///FILE or postgresql://...",
 		func(c *cobra.Command, args []string) error {
 			s, end, err := f.find(c.Context())
 			if err != nil {

@@ -96,8 +96,10 @@ func (f *searchFlags) check(c *cobra.Command) error {
 	if err := f.known(); err != nil {
 		return err
 	}
-	if err := writable(strings.TrimPrefix(f.storage, sqliteScheme), diag.StudyStorage); err != nil {
-		return err
+	if !f.server() {
+		if err := writable(strings.TrimPrefix(f.storage, sqliteScheme), diag.StudyStorage); err != nil {
+			return err
+		}
 	}
 	if f.sampler != "" {
 		if err := oneOf("--sampler", f.sampler, sampler.Names()...); err != nil {
@@ -110,8 +112,11 @@ func (f *searchFlags) check(c *cobra.Command) error {
 // searchStudy is a study with the model that it is about.
 type searchStudy struct {
 	*search.Study
-	model *choose.Meter
-	space *space.Space
+	model  *choose.Meter
+	space  *space.Space
+	remote bool // the storage is a server, which may be gone for a while
+	// command is how the study was made, for other workers.
+	command *remembered
 }
 
 // begin reads model, samples and space, and finds or makes the study; fresh demands a new one.
@@ -136,6 +141,9 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	b, err := newSearchStudy(measured, s, cmp.Or(f.sampler, s.Study.Sampler), f.seed)
 	if err != nil {
 		return nil, diag.At(err, diag.SpaceSize, f.space)
+	}
+	if b.command, err = remember(c, model); err != nil {
+		return nil, err
 	}
 	return b, b.join(ctx, f, fresh)
 }
@@ -198,7 +206,7 @@ func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) erro
 	if err != nil {
 		return err
 	}
-	b.Storage = storage
+	b.Storage, b.remote = storage, f.server()
 	all, err := storage.Studies(ctx)
 	if err != nil {
 		return err
@@ -211,17 +219,18 @@ func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) erro
 	}
 	id, err := storage.CreateStudy(ctx, f.study, b.space.Directions())
 	if err != nil {
-		return diag.At(err, diag.StudyStorage, f.storage)
+		return diag.At(err, diag.StudyStorage, f.shown())
 	}
 	err = storage.SetStudy(ctx, id, search.Attr{System: true, Key: search.NamesKey, Value: search.Encode(b.space.Names())},
 		search.Attr{Key: search.SpaceKey, Value: search.Encode(b.Space)},
 		search.Attr{Key: search.SamplerKey, Value: search.Encode(b.Sampler.Name())},
 		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)},
-		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())})
+		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())}, search.Attr{Key: runKey,
+			Value: search.Encode(b.command)})
 	if err != nil {
 		return err
 	}
-	b.Info, err = search.Find(ctx, storage, f.storage, f.study)
+	b.Info, err = search.Find(ctx, storage, f.shown(), f.study)
 	return err
 }
 
@@ -233,7 +242,7 @@ func (b *searchStudy) fits(f *searchFlags) error {
 	var had search.Space
 	var names []string
 	other := func(what string) error {
-		return diag.New(diag.StudyOther, f.storage, "study %q was made for another space: %s", f.study, what).
+		return diag.New(diag.StudyOther, f.shown(), "study %q was made for another space: %s", f.study, what).
 			WithHint("--study with a new name begins another study")
 	}
 	if raw := b.Info.User[search.SpaceKey]; json.Unmarshal(raw, &had) != nil {
@@ -295,8 +304,8 @@ func (a *App) searchCreate() *cobra.Command {
 				return err
 			}
 			a.printSpace(b)
-			fmt.Fprintf(a.Out, "study %s in %s\n", b.Info.Name, f.storage)
-			return a.writeJSON(map[string]any{"study": b.Info.Name, "storage": f.storage, "parameters": b.Space,
+			fmt.Fprintf(a.Out, "study %s in %s\n", b.Info.Name, f.shown())
+			return a.writeJSON(map[string]any{"study": b.Info.Name, "storage": f.shown(), "parameters": b.Space,
 				"log10_size": b.Space.Size()})
 		}, "MODEL")
 	f.add(c)

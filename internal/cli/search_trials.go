@@ -4,15 +4,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 
 	"lathe/internal/choose/space"
 	"lathe/internal/diag"
@@ -25,10 +19,7 @@ import (
 func (a *App) runTrials(ctx context.Context, b *searchStudy, trials, jobs int, texts map[int]string) error {
 	p := progress{app: a}
 	defer p.finish()
-	b.Attrs = []search.Attr{{Key: processKey, Value: search.Encode(process())}}
-	if err := b.reap(ctx); err != nil {
-		return err
-	}
+	b.Lease, b.Worker, b.Gone = leaseTime, process(), killed
 	h, err := b.History(ctx)
 	if err != nil {
 		return err
@@ -36,8 +27,15 @@ func (a *App) runTrials(ctx context.Context, b *searchStudy, trials, jobs int, t
 	if n := finished(h); n > 0 {
 		fmt.Fprintf(a.Out, "study %s goes on: %s\n", b.Info.Name, h)
 	}
-	q := &queue{searchStudy: b, trials: trials, texts: texts, watch: func(done int) { p.Report("trials", done, trials) }}
+	q := &queue{searchStudy: b, trials: trials, texts: texts, open: map[int]context.CancelFunc{},
+		watch: func(done int) { p.Report("trials", done, trials) },
+		note: func(text string) {
+			p.finish()
+			fmt.Fprintf(a.Err, "note: %s\n", text)
+		}}
+	stop := q.renewing(ctx)
 	err = workers.Try(ctx, jobs, jobs, func(int) error { return q.run(ctx) })
+	stop()
 	if q.exhausted && err == nil {
 		p.finish()
 		fmt.Fprintf(a.Out, "every configuration of the space has been tried\n")
@@ -81,112 +79,6 @@ func (a *App) warmUp(ctx context.Context, b *searchStudy, most, trials int) erro
 }
 
 func finished(h *search.History) int { return h.Count(search.Complete, search.Pruned, search.Fail) }
-
-// queue hands out the trials of a run to its jobs.
-type queue struct {
-	*searchStudy
-	trials int
-	watch  func(done int)
-
-	lock      sync.Mutex // of the study, and of what follows
-	texts     map[int]string
-	open      int
-	exhausted bool
-	failed    bool // another job has, and this one ends, too
-}
-
-// run does trials until there are enough.
-func (q *queue) run(ctx context.Context) error {
-	for {
-		t, err := q.next(ctx)
-		if t == nil || err != nil {
-			return err
-		}
-		o, err := q.outcome(ctx, t)
-		if err := q.finish(ctx, t, o, err); err != nil {
-			return err
-		}
-	}
-}
-
-// next is the trial to do next; nil where enough are finished or on their way.
-func (q *queue) next(ctx context.Context) (*search.Trial, error) {
-	q.lock.Lock()
-	defer q.lock.Unlock()
-	h, err := q.History(ctx)
-	if err != nil {
-		return nil, err
-	}
-	done := finished(h)
-	q.watch(done)
-	if q.failed || done+q.open >= q.trials {
-		return nil, nil
-	}
-	if f, ok := q.Sampler.(search.Finite); ok && f.Exhausted(h) {
-		q.exhausted = true
-		return nil, nil
-	}
-	t, err := q.Ask(ctx)
-	if err == nil {
-		q.open++
-	}
-	return t, err
-}
-
-// finish tells what became of a trial. One that was interrupted does not stay behind as one that runs.
-func (q *queue) finish(ctx context.Context, t *search.Trial, o *space.Outcome, failure error) error {
-	q.lock.Lock()
-	defer q.lock.Unlock()
-	q.open--
-	if failure != nil {
-		q.failed = true
-		_ = q.Tell(context.WithoutCancel(ctx), t.Number, search.Fail, nil,
-			search.Attr{Key: space.FailureKey, Value: search.Encode("interrupted")})
-		return failure
-	}
-	if o.Text != "" {
-		q.texts[t.Number] = o.Text
-	}
-	return q.Tell(ctx, t.Number, o.State, o.Values, o.Attrs...)
-}
-
-// processKey is the attribute of a trial that names the process which works on it.
-const processKey = "lathe:process"
-
-// process names this one: the machine and the number.
-func process() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
-}
-
-// reap ends the trials of processes of this machine that were killed: nobody else would.
-func (b *searchStudy) reap(ctx context.Context) error {
-	trials, err := b.Storage.Trials(ctx, b.Info.ID, 0, nil)
-	if err != nil {
-		return err
-	}
-	here, _, _ := strings.Cut(process(), ":")
-	for _, t := range trials {
-		var owner string
-		if t.State != search.Running || json.Unmarshal(t.User[processKey], &owner) != nil {
-			continue
-		}
-		host, number, _ := strings.Cut(owner, ":")
-		pid, err := strconv.Atoi(number)
-		if host != here || err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			continue
-		}
-		err = b.Tell(ctx, t.Number, search.Fail, nil, search.Attr{Key: space.FailureKey,
-			Value: search.Encode("its process was killed")})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // outcome is that of a trial before it with the same parameters, or else it is tried.
 func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {

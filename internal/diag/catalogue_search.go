@@ -56,4 +56,11 @@ var searches = []Entry{
 		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
 			"$ lathe search copy two.log --storage run.log\n$ lathe search ask --storage two.log\n" +
 			"$ lathe search diff two.log --storage run.log" + widths},
+	{LeaseLost, "A trial was taken over by another worker, since its own did not renew the lease in time; what it " +
+		"measured is left out.",
+		"Nothing needs to be done: the other worker tells the values. Where it happens often, let leases be longer: " +
+			"`lathe search ask --lease 600`.",
+		"$ lathe search create model.onnx --space s.toml --data x.npz --storage run.log\n" +
+			"$ lathe search ask --storage run.log --lease 60\n" +
+			"$ lathe search tell --storage run.log --trial 0 --epoch 2 --values 1,1" + widths},
 }

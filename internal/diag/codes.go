@@ -311,6 +311,7 @@ const (
 	TrialValues  Code = "L1108"
 	StudySchema  Code = "L1109"
 	StudyDiffers Code = "L1110"
+	LeaseLost    Code = "L1111"
 
 	UnknownBoard Code = "L1201"
 	BoardClock   Code = "L1202"

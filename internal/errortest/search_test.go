@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"lathe/internal/diag"
-	"lathe/search/storage/sqlite"
+	"lathe/search/storage/rdb"
 )
 
 // searchFaults are those of studies.
 var searchFaults = map[diag.Code]func(t *testing.T) error{
 	"L1109": func(t *testing.T) error {
 		path := filepath.Join(t.TempDir(), "newer.db")
-		s, err := sqlite.Open(t.Context(), path, true)
+		s, err := rdb.Open(t.Context(), path, true)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ var searchFaults = map[diag.Code]func(t *testing.T) error{
 		if _, err := db.Exec(`UPDATE version_info SET schema_version = 13`); err != nil {
 			return err
 		}
-		_, err = sqlite.Open(t.Context(), path, false)
+		_, err = rdb.Open(t.Context(), path, false)
 		return err
 	},
 }

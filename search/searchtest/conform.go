@@ -150,6 +150,9 @@ func trial(r *rand.Rand) *search.Trial {
 
 func change(r *rand.Rand) search.Change {
 	c := search.Change{Params: params(r), Steps: steps(r), Attrs: attrs(r)}
+	if a := attrs(r); len(a) > 0 && r.IntN(2) == 0 {
+		c.If = &a[0]
+	}
 	if r.IntN(3) == 0 {
 		states := []search.State{search.Running, search.Complete, search.Pruned, search.Fail}
 		s := states[r.IntN(len(states))]

@@ -5,6 +5,7 @@
 package searchtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,22 +21,27 @@ import (
 	"lathe/search"
 	"lathe/search/sampler"
 	"lathe/search/storage/journal"
-	"lathe/search/storage/sqlite"
+	"lathe/search/storage/rdb"
 )
 
 // TestDashboard: optuna-dashboard opens a study of each storage, and answers at six addresses with what is in it.
 func TestDashboard(t *testing.T) {
 	python := tools.NeedPeers(t)
-	for _, kind := range []string{"journal", "sqlite"} {
+	for _, kind := range []string{"journal", "sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run."+kind)
 			var storage search.Storage
 			var err error
 			where, first := path, 0 // the ID that Optuna gives the first study
-			if kind == "sqlite" {
+			switch kind {
+			case "sqlite":
 				where, first = "sqlite:///"+path, 1
-				storage, err = sqlite.Open(t.Context(), path, true)
-			} else {
+				storage, err = rdb.Open(t.Context(), path, true)
+			case "postgres":
+				url := tools.NeedPostgres(t).URL
+				where, first = pythonURL(url), 1
+				storage, err = rdb.Connect(t.Context(), url)
+			default:
 				storage, err = journal.Open(path, "lathe", true)
 			}
 			if err != nil {
@@ -105,17 +111,26 @@ func dashboard(t *testing.T, program, where string) func(path string) string {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	l.Close() // the dashboard takes it
 	c := exec.CommandContext(t.Context(), program, where, "--host", "127.0.0.1", "--port", port)
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Wait() })
+	end := make(chan error, 1)
+	go func() { end <- c.Wait() }()
+	t.Cleanup(func() { <-end })
 	base := "http://127.0.0.1:" + port
-	for {
+	for serves := false; !serves; {
 		if r, err := http.Get(base + "/api/studies"); err == nil {
 			r.Body.Close()
-			break
+			serves = true
 		}
-		time.Sleep(100 * time.Millisecond) // until it serves, or go test gives up
+		select {
+		case err := <-end:
+			end <- err
+			t.Fatalf("the dashboard ends: %v\n%s", err, said.String())
+		case <-time.After(100 * time.Millisecond): // until it serves, or go test gives up
+		}
 	}
 	return func(path string) string {
 		r, err := http.Get(base + path)

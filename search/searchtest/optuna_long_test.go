@@ -11,13 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"lathe/internal/tools"
 	"lathe/search"
 	"lathe/search/sampler"
 	"lathe/search/storage/journal"
-	"lathe/search/storage/sqlite"
+	"lathe/search/storage/rdb"
 )
 
 // script works on a study with Optuna: storage, number of trials, whether one is to wait. It prints what it sees.
@@ -54,19 +55,28 @@ type seen struct {
 // time.
 func TestOptuna(t *testing.T) {
 	python := tools.NeedPeers(t)
-	for _, kind := range []string{"journal", "sqlite"} {
+	for _, kind := range []string{"journal", "sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run."+kind)
 			where, open := path, func() (search.Storage, error) { return journal.Open(path, "lathe", true) }
 			if kind == "sqlite" {
 				where = "sqlite:///" + path
-				open = func() (search.Storage, error) { return sqlite.Open(context.Background(), path, true) }
+				open = func() (search.Storage, error) { return rdb.Open(context.Background(), path, true) }
+			} else if kind == "postgres" {
+				url := tools.NeedPostgres(t).URL
+				where = pythonURL(url)
+				open = func() (search.Storage, error) { return rdb.Connect(context.Background(), url) }
 			}
 			turns(t, open, func(args ...string) *exec.Cmd {
 				return exec.Command(python, append([]string{"-c", script, where}, args...)...)
 			})
 		})
 	}
+}
+
+// pythonURL is the URL of a database with the driver that scripts/peers.txt has.
+func pythonURL(url string) string {
+	return strings.Replace(url, "postgresql:", "postgresql+psycopg2:", 1)
 }
 
 var ways = []search.Direction{search.Minimize, search.Maximize}

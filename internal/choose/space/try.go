@@ -25,9 +25,6 @@ type Outcome struct {
 	Graph *ir.Graph
 }
 
-// FailureKey is the attribute of a trial that says why it failed.
-const FailureKey = "lathe:failure"
-
 // Try measures a configuration. The hardware is predicted first: one that breaks a limit ends there, Pruned. A plan
 // that is refused is a trial that failed.
 func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param) (*Outcome, error) {
@@ -46,7 +43,7 @@ func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param)
 	o := &Outcome{State: search.Pruned, Text: r.Text, Refused: r.Refused, Graph: r.Graph}
 	if r.Refused != "" {
 		o.State = search.Fail
-		o.Attrs = []search.Attr{{Key: FailureKey, Value: search.Encode(r.Refused)}}
+		o.Attrs = []search.Attr{{Key: search.FailureKey, Value: search.Encode(r.Refused)}}
 		return o, nil
 	}
 	for _, f := range figures {
@@ -66,7 +63,7 @@ func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param)
 		v, ok := s.Objectives[i].of(t, &r.Point)
 		if !ok || math.IsNaN(v) {
 			o.State, o.Values, o.Refused = search.Fail, nil, "it has no "+s.Objectives[i].name
-			o.Attrs = append(o.Attrs, search.Attr{Key: FailureKey, Value: search.Encode(o.Refused)})
+			o.Attrs = append(o.Attrs, search.Attr{Key: search.FailureKey, Value: search.Encode(o.Refused)})
 			return o, nil
 		}
 		o.Values = append(o.Values, v)

@@ -18,7 +18,7 @@ import (
 type Pads map[string]int
 
 // Pad gives layers the dead channels that rules ask for, or that were chosen where rules say nothing, and returns
-// those that it has padded. Errors: L0442 for layers whose channels stay, L0412 for fewer channels than there are.
+// those that it has padded. Errors: L0445 for layers whose channels stay, L0412 for fewer channels than there are.
 func Pad(g *ir.Graph, fold *plan.Fold, chosen Pads, report *pass.Report) (Pads, error) {
 	wanted, from := maps.Clone(chosen), map[string]string{}
 	for _, n := range g.Nodes {

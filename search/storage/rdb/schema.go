@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqlite
+package rdb
 
 // Versions of the tables: Optuna's number and its migration, which are those of 3.2 to 5.0 and more, and the release
 // that the tables are taken for.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqlite keeps studies in an SQLite file, in the tables of Optuna's RDBStorage: Optuna's programs and its
-// dashboard may read and write the same file at the same time. The library is a translation of SQLite to Go, so that
-// nothing needs a C compiler.
-package sqlite
+// Package rdb keeps studies in a database, an SQLite file or PostgreSQL, in the tables of Optuna's RDBStorage: Optuna's
+// programs and its dashboard may read and write the same studies at the same time. The library for SQLite is its
+// translation to Go, so that nothing needs a C compiler.
+package rdb
 
 import (
 	"context"
@@ -18,36 +18,61 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
 
 	"lathe/internal/diag"
 	"lathe/search"
 )
 
-// Storage is an SQLite file.
+// Storage is a database.
 type Storage struct {
-	path string
-	db   *sql.DB
+	where string
+	d     *dialect
+	db    *sql.DB
 
 	mu    sync.Mutex
 	dists map[string]*search.Distribution
 }
 
-// Open opens a file, which need not be there yet where create says so. Error L1103 where it cannot be read or is no
-// database, L1109 where its tables are of another version.
+// Open opens an SQLite file, which need not be there yet where create says so. Error L1103 where it cannot be read or
+// is no database, L1109 where its tables are of another version.
 func Open(ctx context.Context, path string, create bool) (*Storage, error) {
-	s := &Storage{path: path, dists: map[string]*search.Distribution{}}
+	s := &Storage{where: path, d: &sqlite}
 	if _, err := os.Stat(path); err != nil && !(create && errors.Is(err, fs.ErrNotExist)) {
 		return nil, s.failed(err)
 	}
 	// Writers queue up: each transaction takes the lock as it begins, and waits for it.
 	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"}}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+	return s.open(ctx, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode(), 1)
+}
+
+// Connect opens a database of PostgreSQL by its URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and makes the
+// tables where there are none. Errors as Open.
+func Connect(ctx context.Context, address string) (*Storage, error) {
+	s := &Storage{where: withoutPassword(address), d: &postgres}
+	return s.open(ctx, address, 4)
+}
+
+// withoutPassword is an address as messages may show it.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "postgresql://"
+	}
+	return u.Redacted()
+}
+
+// open opens the database for so many connections.
+func (s *Storage) open(ctx context.Context, source string, connections int) (*Storage, error) {
+	s.dists = map[string]*search.Distribution{}
+	db, err := sql.Open(s.d.driver, source)
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(connections)
 	s.db = db
 	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -61,48 +86,68 @@ func (s *Storage) failed(err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return diag.New(diag.StudyStorage, s.path, "the database: %v", err)
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return diag.New(diag.StudyStorage, s.where, "the database: %s", first)
 }
 
-// begin makes the tables of a new file, and checks those of an old one.
+// begin makes the tables of a new database, and checks those of an old one.
 func (s *Storage) begin(ctx context.Context) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(tx *tx) error {
 		var count, version int
-		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_master WHERE name = 'version_info'`).Scan(&count)
-		if err != nil {
+		if s.d.lock != "" { // two may begin at a time
+			if _, err := tx.exec(ctx, s.d.lock); err != nil {
+				return err
+			}
+		}
+		if err := tx.row(ctx, s.d.begun).Scan(&count); err != nil {
 			return err
 		}
 		if count == 0 {
-			for _, t := range tables {
-				if _, err := tx.ExecContext(ctx, t); err != nil {
+			for _, t := range s.d.tables() {
+				if _, err := tx.exec(ctx, t); err != nil {
 					return err
 				}
 			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO version_info VALUES (1, ?, ?)`, schemaVersion, release); err != nil {
+			if _, err := tx.exec(ctx, `INSERT INTO version_info VALUES (1, ?, ?)`, schemaVersion, release); err != nil {
 				return err
 			}
-			_, err := tx.ExecContext(ctx, `INSERT INTO alembic_version VALUES (?)`, migration)
+			_, err := tx.exec(ctx, `INSERT INTO alembic_version VALUES (?)`, migration)
 			return err
 		}
-		if err := tx.QueryRowContext(ctx, `SELECT schema_version FROM version_info`).Scan(&version); err != nil {
+		if err := tx.row(ctx, `SELECT schema_version FROM version_info`).Scan(&version); err != nil {
 			return err
 		}
 		if version != schemaVersion {
-			return diag.New(diag.StudySchema, s.path, "its tables are of version %d, and %d is known", version, schemaVersion).
+			return diag.New(diag.StudySchema, s.where, "its tables are of version %d, and %d is known", version, schemaVersion).
 				WithHint("optuna storage upgrade brings older ones up to date")
 		}
 		return nil
 	})
 }
 
+// tx is a transaction that takes statements with a ? for each value.
+type tx struct {
+	*sql.Tx
+	d *dialect
+}
+
+func (t *tx) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	return t.ExecContext(ctx, t.d.marked(text), args...)
+}
+
+func (t *tx) row(ctx context.Context, text string, args ...any) *sql.Row {
+	return t.QueryRowContext(ctx, t.d.marked(text), args...)
+}
+
 // write runs a transaction. Errors of the catalogue stay as they are.
-func (s *Storage) write(ctx context.Context, do func(tx *sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+func (s *Storage) write(ctx context.Context, do func(tx *tx) error) error {
+	var one *sql.Tx
+	err := s.again(func() (err error) { one, err = s.db.BeginTx(ctx, nil); return err })
 	if err == nil {
-		if err = do(tx); err == nil {
-			err = tx.Commit()
+		if err = do(&tx{one, s.d}); err == nil {
+			err = one.Commit()
 		} else {
-			err = errors.Join(err, tx.Rollback())
+			err = errors.Join(err, one.Rollback())
 		}
 	}
 	switch {
@@ -114,9 +159,22 @@ func (s *Storage) write(ctx context.Context, do func(tx *sql.Tx) error) error {
 	return s.failed(err)
 }
 
-// known is error L1104 where there is no study of an ID.
-func known(ctx context.Context, tx *sql.Tx, id search.StudyID) (name string, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT study_name FROM studies WHERE study_id = ?`, id).Scan(&name)
+// again does something that changes nothing twice, where a server has ended the connections that wait.
+func (s *Storage) again(do func() error) error {
+	err := do()
+	var answer *pgconn.PgError
+	for range s.db.Stats().Idle + 1 {
+		if err == nil || !s.d.numbered || errors.As(err, &answer) {
+			break
+		}
+		err = do()
+	}
+	return err
+}
+
+// known is error L1104 where there is no study of an ID. end ends the question.
+func known(ctx context.Context, tx *tx, id search.StudyID, end string) (name string, err error) {
+	err = tx.row(ctx, `SELECT study_name FROM studies WHERE study_id = ?`+end, id).Scan(&name)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = search.NoStudy(id)
 	}
@@ -126,24 +184,15 @@ func known(ctx context.Context, tx *sql.Tx, id search.StudyID) (name string, err
 // CreateStudy makes a study.
 func (s *Storage) CreateStudy(ctx context.Context, name string, directions []search.Direction) (id search.StudyID,
 	err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		var count int
-		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM studies WHERE study_name = ?`, name).Scan(&count)
-		if err != nil {
-			return err
-		}
-		if count > 0 {
+	err = s.write(ctx, func(tx *tx) error {
+		err := tx.row(ctx, `INSERT INTO studies (study_name) VALUES (?)
+			ON CONFLICT (study_name) DO NOTHING RETURNING study_id`, name).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
 			return search.NameTaken(name)
 		}
-		r, err := tx.ExecContext(ctx, `INSERT INTO studies (study_name) VALUES (?)`, name)
-		if err != nil {
-			return err
-		}
-		row, err := r.LastInsertId()
-		id = search.StudyID(row)
 		for i, d := range directions {
 			if err == nil {
-				_, err = tx.ExecContext(ctx, `INSERT INTO study_directions (direction, study_id, objective) VALUES (?, ?, ?)`,
+				_, err = tx.exec(ctx, `INSERT INTO study_directions (direction, study_id, objective) VALUES (?, ?, ?)`,
 					d.String(), id, i)
 			}
 		}
@@ -154,20 +203,20 @@ func (s *Storage) CreateStudy(ctx context.Context, name string, directions []sea
 
 // DeleteStudy removes a study with its trials.
 func (s *Storage) DeleteStudy(ctx context.Context, id search.StudyID) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		if _, err := known(ctx, tx, id); err != nil {
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := known(ctx, tx, id, ""); err != nil {
 			return err
 		}
 		for _, t := range []string{trialUser, trialSystem, "trial_params", "trial_values", "trial_intermediate_values",
 			"trial_heartbeats"} {
-			_, err := tx.ExecContext(ctx, `DELETE FROM `+t+
+			_, err := tx.exec(ctx, `DELETE FROM `+t+
 				` WHERE trial_id IN (SELECT trial_id FROM trials WHERE study_id = ?)`, id)
 			if err != nil {
 				return err
 			}
 		}
 		for _, t := range []string{"trials", studyUser, studySystem, "study_directions", "studies"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+t+` WHERE study_id = ?`, id); err != nil {
+			if _, err := tx.exec(ctx, `DELETE FROM `+t+` WHERE study_id = ?`, id); err != nil {
 				return err
 			}
 		}
@@ -222,7 +271,8 @@ func (s *Storage) Studies(ctx context.Context) (out []*search.StudyInfo, err err
 
 // rows reads the rows of a question.
 func (s *Storage) rows(ctx context.Context, question string, args []any, each func(*sql.Rows) error) error {
-	r, err := s.db.QueryContext(ctx, question, args...)
+	var r *sql.Rows
+	err := s.again(func() (err error) { r, err = s.db.QueryContext(ctx, s.d.marked(question), args...); return err })
 	if err != nil {
 		return s.failed(err)
 	}
@@ -240,7 +290,7 @@ func (s *Storage) rows(ctx context.Context, question string, args []any, each fu
 
 // insert adds rows to a table, or replaces those of the same key: columns are its names, the first keys of which are
 // the key.
-func insert(ctx context.Context, tx *sql.Tx, table string, columns []string, keys int, rows [][]any) error {
+func insert(ctx context.Context, tx *tx, table string, columns []string, keys int, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -253,7 +303,7 @@ func insert(ctx context.Context, tx *sql.Tx, table string, columns []string, key
 		text := fmt.Sprintf("INSERT INTO %s (%s) VALUES %s ON CONFLICT (%s) DO UPDATE SET %s", table,
 			strings.Join(columns, ", "), strings.TrimSuffix(strings.Repeat(one+", ", len(part)), ", "),
 			strings.Join(columns[:keys], ", "), strings.Join(set, ", "))
-		if _, err := tx.ExecContext(ctx, text, slices.Concat(part...)...); err != nil {
+		if _, err := tx.exec(ctx, text, slices.Concat(part...)...); err != nil {
 			return err
 		}
 	}
@@ -261,7 +311,7 @@ func insert(ctx context.Context, tx *sql.Tx, table string, columns []string, key
 }
 
 // attrs adds attributes to a study or to a trial.
-func attrs(ctx context.Context, tx *sql.Tx, of string, id int64, list []search.Attr) error {
+func attrs(ctx context.Context, tx *tx, of string, id int64, list []search.Attr) error {
 	for _, system := range []bool{false, true} {
 		table := of + "_user_attributes"
 		if system {
@@ -287,8 +337,8 @@ func attrs(ctx context.Context, tx *sql.Tx, of string, id int64, list []search.A
 
 // SetStudy sets attributes of a study.
 func (s *Storage) SetStudy(ctx context.Context, id search.StudyID, list ...search.Attr) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		if _, err := known(ctx, tx, id); err != nil {
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := known(ctx, tx, id, ""); err != nil {
 			return err
 		}
 		return attrs(ctx, tx, "study", int64(id), list)

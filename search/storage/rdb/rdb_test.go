@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqlite
+package rdb
 
 import (
 	"context"
-	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"lathe/internal/diag"
@@ -40,46 +38,7 @@ func TestConform(t *testing.T) {
 // TestTogether: several writers, each with the file open by itself, number their trials without a gap.
 func TestTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.db")
-	ways := []search.Direction{search.Maximize}
-	id, err := open(t, path).CreateStudy(t.Context(), "s", ways)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	errs := make(chan error, 4)
-	for range 4 {
-		wg.Go(func() {
-			s, err := Open(context.Background(), path, false)
-			st := &search.Study{Info: &search.StudyInfo{ID: id, Name: "s", Directions: ways}, Storage: s,
-				Space:   search.Space{{Name: "w", Dist: search.NewInt(4, 16, 2, false)}},
-				Sampler: sampler.NewTPE(0, sampler.TPEOptions{})}
-			for range 10 {
-				var trial *search.Trial
-				if err == nil {
-					trial, err = st.Ask(context.Background())
-				}
-				if err == nil {
-					err = st.Tell(context.Background(), trial.Number, search.Complete, []float64{1})
-				}
-			}
-			errs <- err
-		})
-	}
-	wg.Wait()
-	for range 4 {
-		if err := <-errs; err != nil {
-			t.Fatal(err)
-		}
-	}
-	trials, err := open(t, path).Trials(t.Context(), id, 0, nil)
-	if err != nil || len(trials) != 40 {
-		t.Fatalf("%d trials, %v", len(trials), err)
-	}
-	for i, trial := range trials {
-		if trial.Number != i || trial.State != search.Complete {
-			t.Errorf("trial %d: %+v", i, trial)
-		}
-	}
+	together(t, func() (*Storage, error) { return Open(context.Background(), path, true) })
 }
 
 // TestForeign refuses what is no database, and tables of another version, and leaves both as they are.
@@ -97,7 +56,7 @@ func TestForeign(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other.db")
 	s := open(t, other)
-	err := s.write(t.Context(), func(tx *sql.Tx) error {
+	err := s.write(t.Context(), func(tx *tx) error {
 		_, err := tx.Exec(`UPDATE version_info SET schema_version = 13`)
 		return err
 	})

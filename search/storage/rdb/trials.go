@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqlite
+package rdb
 
 import (
 	"context"
@@ -52,20 +52,17 @@ func number(v sql.NullFloat64, kind string) float64 {
 func (s *Storage) CreateTrial(ctx context.Context, id search.StudyID, fill func(*search.Trial) error) (*search.Trial,
 	error) {
 	t := &search.Trial{}
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		if _, err := known(ctx, tx, id); err != nil {
+	err := s.write(ctx, func(tx *tx) error {
+		if _, err := known(ctx, tx, id, s.d.update); err != nil {
 			return err
 		}
-		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM trials WHERE study_id = ?`, id).Scan(&t.Number)
+		err := tx.row(ctx, `SELECT COUNT(*) FROM trials WHERE study_id = ?`, id).Scan(&t.Number)
 		if err != nil {
 			return err
 		}
-		r, err := tx.ExecContext(ctx, `INSERT INTO trials (number, study_id, state) VALUES (?, ?, ?)`, t.Number, id,
-			t.State.String())
+		err = tx.row(ctx, `INSERT INTO trials (number, study_id, state) VALUES (?, ?, ?) RETURNING trial_id`, t.Number, id,
+			t.State.String()).Scan(&t.ID)
 		if err != nil {
-			return err
-		}
-		if t.ID, err = r.LastInsertId(); err != nil {
 			return err
 		}
 		if fill != nil {
@@ -73,7 +70,7 @@ func (s *Storage) CreateTrial(ctx context.Context, id search.StudyID, fill func(
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx,
+		_, err = tx.exec(ctx,
 			`UPDATE trials SET state = ?, datetime_start = ?, datetime_complete = ? WHERE trial_id = ?`,
 			t.State.String(), stamp(t.Start), stamp(t.End), t.ID)
 		if err != nil {
@@ -95,7 +92,7 @@ func (s *Storage) CreateTrial(ctx context.Context, id search.StudyID, fill func(
 }
 
 // children writes what a change adds beside the row of a trial.
-func children(ctx context.Context, tx *sql.Tx, trial int64, c search.Change) error {
+func children(ctx context.Context, tx *tx, trial int64, c search.Change) error {
 	var params, steps, values [][]any
 	for i, p := range c.Params {
 		if !slices.ContainsFunc(c.Params[i+1:], func(q search.Param) bool { return q.Name == p.Name }) {
@@ -131,18 +128,18 @@ func stateOf(word string) (search.State, error) {
 
 // UpdateTrial changes a trial that is not finished.
 func (s *Storage) UpdateTrial(ctx context.Context, id search.StudyID, number int, c search.Change) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
-		name, err := known(ctx, tx, id)
+	return s.write(ctx, func(tx *tx) error {
+		name, err := known(ctx, tx, id, "")
 		if err != nil {
 			return err
 		}
 		t := search.Trial{Number: number}
 		var word string
-		err = tx.QueryRowContext(ctx, `SELECT trial_id, state FROM trials WHERE study_id = ? AND number = ?`, id, number).
+		err = tx.row(ctx, `SELECT trial_id, state FROM trials WHERE study_id = ? AND number = ?`+s.d.update, id, number).
 			Scan(&t.ID, &word)
 		if errors.Is(err, sql.ErrNoRows) {
 			var count int
-			err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM trials WHERE study_id = ?`, id).Scan(&count)
+			err := tx.row(ctx, `SELECT COUNT(*) FROM trials WHERE study_id = ?`, id).Scan(&count)
 			return errors.Join(search.NoTrial(name, number, count), err)
 		}
 		if err == nil {
@@ -151,7 +148,12 @@ func (s *Storage) UpdateTrial(ctx context.Context, id search.StudyID, number int
 		if err != nil {
 			return err
 		}
-		if err := t.Apply(search.Change{State: c.State, At: c.At}); err != nil {
+		if c.If != nil {
+			if err := condition(ctx, tx, &t, c.If); err != nil {
+				return err
+			}
+		}
+		if err := t.Apply(search.Change{If: c.If, State: c.State, At: c.At}); err != nil {
 			return err
 		}
 		if c.State != nil {
@@ -160,7 +162,7 @@ func (s *Storage) UpdateTrial(ctx context.Context, id search.StudyID, number int
 			if *c.State == search.Running {
 				column, at = "datetime_start", t.Start
 			}
-			_, err := tx.ExecContext(ctx, `UPDATE trials SET state = ?, `+column+` = ? WHERE trial_id = ?`, t.State.String(),
+			_, err := tx.exec(ctx, `UPDATE trials SET state = ?, `+column+` = ? WHERE trial_id = ?`, t.State.String(),
 				stamp(at), t.ID)
 			if err != nil {
 				return err
@@ -170,13 +172,32 @@ func (s *Storage) UpdateTrial(ctx context.Context, id search.StudyID, number int
 	})
 }
 
+// condition reads the attribute that a change demands.
+func condition(ctx context.Context, tx *tx, t *search.Trial, a *search.Attr) error {
+	table := trialUser
+	if a.System {
+		table = trialSystem
+	}
+	var text string
+	err := tx.row(ctx, `SELECT value_json FROM `+table+` WHERE trial_id = ? AND "key" = ?`, t.ID, a.Key).
+		Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	t.Set(search.Attr{System: a.System, Key: a.Key, Value: []byte(text)})
+	return err
+}
+
 // Trials are those of a study whose number is at least from, or in also.
 func (s *Storage) Trials(ctx context.Context, id search.StudyID, from int, also []int) ([]*search.Trial, error) {
 	var extra []string
 	for _, n := range also {
 		extra = append(extra, fmt.Sprint(n))
 	}
-	which := fmt.Sprintf("study_id = %d AND (number >= %d OR number IN (%s))", id, from, strings.Join(extra, ", "))
+	which := fmt.Sprintf("study_id = %d AND number >= %d", id, from)
+	if len(extra) > 0 {
+		which = fmt.Sprintf("study_id = %d AND (number >= %d OR number IN (%s))", id, from, strings.Join(extra, ", "))
+	}
 	var out []*search.Trial
 	at := map[int64]*search.Trial{}
 	err := s.rows(ctx, `SELECT trial_id, number, state, CAST(datetime_start AS TEXT), CAST(datetime_complete AS TEXT)
@@ -193,8 +214,8 @@ func (s *Storage) Trials(ctx context.Context, id search.StudyID, from int, also 
 		return err
 	})
 	if err == nil && len(out) == 0 {
-		err = s.write(ctx, func(tx *sql.Tx) error {
-			_, err := known(ctx, tx, id)
+		err = s.write(ctx, func(tx *tx) error {
+			_, err := known(ctx, tx, id, "")
 			return err
 		})
 	}
