@@ -45,7 +45,14 @@ const twins = `module twins (
     output wire memory_error,
     output wire [15:0] bad_frames
 );
-  twins_core core (.*);
+  twins_core core (
+      .ap_clk(ap_clk), .ap_rst_n(ap_rst_n), .s_axis_0_tdata(s_axis_0_tdata), .s_axis_0_tvalid(s_axis_0_tvalid),
+      .s_axis_0_tready(s_axis_0_tready), .s_axis_0_tlast(s_axis_0_tlast), .s_axis_1_tdata(s_axis_1_tdata),
+      .s_axis_1_tvalid(s_axis_1_tvalid), .s_axis_1_tready(s_axis_1_tready), .s_axis_1_tlast(s_axis_1_tlast),
+      .m_axis_0_tdata(m_axis_0_tdata), .m_axis_0_tvalid(m_axis_0_tvalid), .m_axis_0_tready(m_axis_0_tready),
+      .m_axis_0_tlast(m_axis_0_tlast), .m_axis_1_tdata(m_axis_1_tdata), .m_axis_1_tvalid(m_axis_1_tvalid),
+      .m_axis_1_tready(m_axis_1_tready), .m_axis_1_tlast(m_axis_1_tlast)
+  );
   assign memory_error = 1'b0;
   assign bad_frames = 16'd0;
 endmodule
