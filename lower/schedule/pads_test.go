@@ -124,3 +124,20 @@ func TestPadRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestPaddedBudget has dead channels buy speed within a budget.
+func TestPaddedBudget(t *testing.T) {
+	p := lowertest.Plan(t, "[fold]\nmode = \"balance\"\nmax_dsp = 30\n")
+	q, _, err := quantize.Run(t.Context(), eleven(t), p, quantize.Calibration{}, quantize.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := Run(t.Context(), q, p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := r.Balance
+	if b.Cycles > 5000 || b.Cost.DSP > 30 || r.Pads["stem"] != 12 || len(r.Notes) == 0 { // 17,424 as they are
+		t.Errorf("%+v, %v, %v", b, r.Pads, r.Notes)
+	}
+}
