@@ -2,7 +2,7 @@
 # `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
-.PHONY: help setup build wheel demo test long fuzz bench bench-alkaid bench-hgq gen replay lint fmt clean
+.PHONY: help setup build wheel demo test long fuzz bench bench-alkaid bench-hgq bench-optuna gen replay lint fmt clean
 # PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...; changed is what the difference to main (or BASE) can
 # break.
 PKGS ?= ./...
@@ -53,6 +53,11 @@ bench-alkaid: setup ## constant products and networks beside those of alkaid, by
 bench-hgq: setup ## training of widths and its hardware beside HGQ2 and alkaid: docs/training-widths.md
 	@scripts/setup hgq
 	scripts/measure widths
+
+bench-optuna: setup ## what a trial costs, in each storage and by TPE, beside Optuna: docs/search.md
+	@scripts/setup peers
+	@scripts/setup --postgres
+	@go test -tags long -run '^$$' -bench Optuna -benchtime 1x -timeout 1h ./search/searchtest
 
 gen: ## writes the parser and the generated pages of docs/ anew
 	@scripts/parser
