@@ -30,8 +30,9 @@ const mostWorkers = 3
 type Lease struct {
 	Worker string `json:"worker"`
 	// Epoch counts the workers that have had the trial, and Beat how often the lease was renewed.
-	Epoch   int     `json:"epoch"`
-	Beat    int     `json:"beat"`
+	Epoch int `json:"epoch"`
+	Beat  int `json:"beat"`
+	// Seconds is how long it stands without being renewed; 0: for ever.
 	Seconds float64 `json:"seconds"`
 	// Given says that the worker has given the trial back.
 	Given bool `json:"given,omitempty"`
@@ -76,8 +77,9 @@ func (s *Study) sight(t *Trial) {
 			delete(s.held, t.Number)
 		}
 	}
-	if mine || raw == "" || t.State != Running || s.Now == nil {
-		delete(s.seen, t.Number)
+	var other Lease
+	if mine || t.State != Running || s.Now == nil || json.Unmarshal([]byte(raw), &other) != nil || other.Seconds <= 0 {
+		delete(s.seen, t.Number) // it is never over
 		return
 	}
 	if s.seen == nil {
@@ -120,7 +122,7 @@ func (s *Study) takeOver(ctx context.Context, number int) (*Trial, error) {
 	if lost {
 		failed := Fail
 		c.State, c.At = &failed, s.now()
-		c.Attrs = []Attr{{Key: FailureKey, Value: Encode("the workers that had it were lost")}}
+		c.Attrs = []Attr{mine.attr(), {Key: FailureKey, Value: Encode("the workers that had it were lost")}}
 	}
 	err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, c)
 	if code := diag.CodeOf(err); code == diag.LeaseLost || code == diag.TrialClosed {
@@ -142,7 +144,7 @@ func (s *Study) takeOver(ctx context.Context, number int) (*Trial, error) {
 func (s *Study) Renew(ctx context.Context, number int) error {
 	l, ok := s.held[number]
 	if !ok {
-		return nil
+		return s.lost(number)
 	}
 	next := l
 	next.Beat++
@@ -173,6 +175,14 @@ func (s *Study) move(ctx context.Context, number int, from, to Lease) error {
 		delete(s.held, number)
 	}
 	return err
+}
+
+// lost is error L1111 where this worker has leases, but none of a trial: History may have seen that another one has it.
+func (s *Study) lost(number int) error {
+	if s.Lease <= 0 {
+		return nil
+	}
+	return diag.New(diag.LeaseLost, "", "trial %d belongs to another worker by now", number)
 }
 
 // Epoch is that of the lease that this worker has of a trial; 0 where it has none.

@@ -126,6 +126,55 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// TestLostMeanwhile: a worker that has read of the loss of its trial, perhaps for another one, can neither renew its
+// lease nor tell; nor can it tell of a trial that failed since three workers have lost it.
+func TestLostMeanwhile(t *testing.T) {
+	ctx := t.Context()
+	_, w := crew(t, 4, 4)
+	ask := asking(t, w)
+	ask(0)
+	for k := 1; k < 4; k++ {
+		if _, err := w[k].History(ctx); err != nil {
+			t.Fatal(err)
+		}
+		w[k].now = w[k].now.Add(time.Hour)
+		if got, err := w[k].Lost(ctx); err != nil || (got == nil) != (k == 3) {
+			t.Fatalf("%d: %+v, %v", k, got, err)
+		}
+		if k == 1 {
+			if _, err := w[0].History(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := w[0].Renew(ctx, 0); diag.CodeOf(err) != diag.LeaseLost {
+				t.Errorf("renewed: %v", err)
+			}
+			if err := w[0].Tell(ctx, 0, search.Complete, []float64{1}); diag.CodeOf(err) != diag.LeaseLost {
+				t.Errorf("told: %v", err)
+			}
+		}
+	}
+	if err := w[2].Tell(ctx, 0, search.Complete, []float64{1}); err == nil {
+		t.Error("told, though the trial has failed")
+	}
+}
+
+// TestForEver: a trial that is taken without a lease, after it was given back, belongs to who has it.
+func TestForEver(t *testing.T) {
+	_, w := crew(t, 2, 2)
+	ask := asking(t, w)
+	ask(0)
+	if err := w[0].Release(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	w[1].Lease = 0
+	if got := ask(1); got.Number != 0 {
+		t.Fatalf("trial %d", got.Number)
+	}
+	if got := ask(0); got.Number != 1 || w[0].Elsewhere() != 0 {
+		t.Errorf("trial %d, %d elsewhere", got.Number, w[0].Elsewhere())
+	}
+}
+
 // asking has one of the workers ask.
 func asking(t *testing.T, w []*shift) func(k int) *search.Trial {
 	return func(k int) *search.Trial {

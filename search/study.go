@@ -351,7 +351,11 @@ func (s *Study) Tell(ctx context.Context, number int, state State, values []floa
 	}
 	change := Change{State: &state, Values: values, Attrs: attrs, At: s.now()}
 	l, leased := s.held[number]
-	if leased {
+	if !leased {
+		if err := s.lost(number); err != nil {
+			return err
+		}
+	} else {
 		old := l.attr()
 		change.If = &old
 	}
