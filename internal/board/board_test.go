@@ -132,3 +132,56 @@ func TestRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// slow is a board in Go that takes some time for a sample, has room for one more meanwhile, and drops others.
+type slow struct {
+	fake
+	clock time.Time
+	each  time.Duration
+	ready time.Time // when the first of held is done
+	held  []packet
+}
+
+func (s *slow) now() time.Time { return s.clock }
+
+func (s *slow) Write(data []byte) (int, error) {
+	for _, p := range s.in.take(data) {
+		if p.kind != askRun {
+			if _, err := s.fake.Write(p.encode()); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if len(s.held) == 0 {
+			s.ready = s.clock.Add(s.each)
+		}
+		if len(s.held) < 2 {
+			s.held = append(s.held, p)
+		}
+	}
+	return len(data), nil
+}
+
+func (s *slow) Read(data []byte) (int, error) {
+	s.clock = s.clock.Add(10 * time.Millisecond)
+	if len(s.held) > 0 && !s.clock.Before(s.ready) {
+		p := s.held[0]
+		s.held, s.ready = s.held[1:], s.clock.Add(s.each)
+		s.tell(packet{tellResult, p.number, p.payload})
+	}
+	return s.fake.Read(data)
+}
+
+// TestSlow: a sample has the time of an answer for itself, not together with the one in front of it.
+func TestSlow(t *testing.T) {
+	s := &slow{fake: fake{in: reader{most: 100}}, each: 800 * time.Millisecond}
+	l, err := Open(t.Context(), s, Options{Name: "slow", Timeout: time.Second, Now: s.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := [][]byte{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}}
+	results, err := l.Run(t.Context(), frames, nil)
+	if err != nil || !bytes.Equal(bytes.Join(results, nil), bytes.Join(frames, nil)) || l.Again != 0 {
+		t.Errorf("%x, %d sent again, %v", results, l.Again, err)
+	}
+}

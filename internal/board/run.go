@@ -113,7 +113,9 @@ func (r *run) answer(p packet) error {
 		r.results[sample] = p.payload
 		r.left--
 	}
-	r.flights = r.flights[at+1:]
+	if r.flights = r.flights[at+1:]; len(r.flights) > 0 { // the board computes one after the other
+		r.flights[0].deadline = r.Now().Add(r.Timeout)
+	}
 	r.waiting = append(lost, r.waiting...)
 	return nil
 }
