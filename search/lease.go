@@ -142,10 +142,10 @@ func (s *Study) takeOver(ctx context.Context, number int) (*Trial, error) {
 
 // Renew says that the worker still works on a trial. Error L1111 where it belongs to another one by now.
 func (s *Study) Renew(ctx context.Context, number int) error {
-	l, ok := s.held[number]
-	if !ok {
-		return s.lost(number)
+	if own, err := s.own(number); own == nil {
+		return err
 	}
+	l := s.held[number]
 	next := l
 	next.Beat++
 	return s.move(ctx, number, l, next)
@@ -177,12 +177,17 @@ func (s *Study) move(ctx context.Context, number int, from, to Lease) error {
 	return err
 }
 
-// lost is error L1111 where this worker has leases, but none of a trial: History may have seen that another one has it.
-func (s *Study) lost(number int) error {
-	if s.Lease <= 0 {
-		return nil
+// own is the condition of what this worker writes of a trial: that it still has the lease; nil where the study has no
+// leases. Error L1111 where History has seen that another one has it.
+func (s *Study) own(number int) (*Attr, error) {
+	if l, ok := s.held[number]; ok {
+		a := l.attr()
+		return &a, nil
 	}
-	return diag.New(diag.LeaseLost, "", "trial %d belongs to another worker by now", number)
+	if s.Lease <= 0 {
+		return nil, nil
+	}
+	return nil, diag.New(diag.LeaseLost, "", "trial %d belongs to another worker by now", number)
 }
 
 // Epoch is that of the lease that this worker has of a trial; 0 where it has none.

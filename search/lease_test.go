@@ -132,7 +132,7 @@ func TestLostMeanwhile(t *testing.T) {
 	ctx := t.Context()
 	_, w := crew(t, 4, 4)
 	ask := asking(t, w)
-	ask(0)
+	first := ask(0)
 	for k := 1; k < 4; k++ {
 		if _, err := w[k].History(ctx); err != nil {
 			t.Fatal(err)
@@ -147,6 +147,9 @@ func TestLostMeanwhile(t *testing.T) {
 			}
 			if err := w[0].Renew(ctx, 0); diag.CodeOf(err) != diag.LeaseLost {
 				t.Errorf("renewed: %v", err)
+			}
+			if _, err := w[0].Report(ctx, first, 1, 2); diag.CodeOf(err) != diag.LeaseLost {
+				t.Errorf("reported: %v", err)
 			}
 			if err := w[0].Tell(ctx, 0, search.Complete, []float64{1}); diag.CodeOf(err) != diag.LeaseLost {
 				t.Errorf("told: %v", err)

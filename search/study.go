@@ -316,7 +316,7 @@ func (s *Study) Enqueue(ctx context.Context, values map[string]json.RawMessage, 
 }
 
 // Report keeps a value on the way of a trial, and says whether the trial is to end now. It needs a study of one
-// objective.
+// objective. Error L1111 where the trial had a lease and belongs to another worker.
 func (s *Study) Report(ctx context.Context, t *Trial, step int, value float64) (end bool, err error) {
 	change := Change{Steps: []Step{{step, value}}}
 	if err := t.Apply(change); err != nil {
@@ -332,6 +332,9 @@ func (s *Study) Report(ctx context.Context, t *Trial, step int, value float64) (
 	}
 	for _, a := range change.Attrs {
 		t.Set(a)
+	}
+	if change.If, err = s.own(t.Number); err != nil {
+		return false, err
 	}
 	return end, s.Storage.UpdateTrial(ctx, s.Info.ID, t.Number, change)
 }
@@ -349,17 +352,13 @@ func (s *Study) Tell(ctx context.Context, number int, state State, values []floa
 			return diag.New(diag.TrialValues, "", "trial %d: value %d is not a number", number, i)
 		}
 	}
-	change := Change{State: &state, Values: values, Attrs: attrs, At: s.now()}
 	l, leased := s.held[number]
-	if !leased {
-		if err := s.lost(number); err != nil {
-			return err
-		}
-	} else {
-		old := l.attr()
-		change.If = &old
+	own, err := s.own(number)
+	if err != nil {
+		return err
 	}
-	err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, change)
+	change := Change{If: own, State: &state, Values: values, Attrs: attrs, At: s.now()}
+	err = s.Storage.UpdateTrial(ctx, s.Info.ID, number, change)
 	if leased && diag.CodeOf(err) == diag.TrialClosed && s.told(ctx, number, l) {
 		err = nil
 	}
