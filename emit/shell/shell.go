@@ -95,14 +95,17 @@ func Nearest(b *target.Board, mhz float64) (target.Setting, error) {
 	s, ok := b.PLL.Nearest(b.Oscillator, mhz)
 	least := 8 * float64(b.Baud) / 1e6
 	off := math.Abs(s.MHz - mhz)
+	for wish := least; s.MHz < least && wish < 2*least; wish += least / 100 { // what is made need not be what is wished
+		s, ok = b.PLL.Nearest(b.Oscillator, wish)
+	}
 	switch {
 	case mhz < least:
 		return s, diag.New(diag.BoardClock, "", "%s MHz are too slow for the serial line of %s, which takes %d bits a "+
-			"second", diag.Number(mhz, 6), b.Name, b.Baud).WithHint("use --clock %s or more", diag.Number(least, 6))
-	case !ok || off > mhz/1000:
+			"second", diag.Number(mhz, 6), b.Name, b.Baud).WithHint("use --clock %s or more", diag.Number(s.MHz, 6))
+	case !ok || !(off <= mhz/1000): // also where it is no number
 		return s, diag.New(diag.BoardClock, "", "the PLL of %s makes no %s MHz of its %s MHz", b.Name,
 			diag.Number(mhz, 6), diag.Number(b.Oscillator, -1)).
-			WithHint("the nearest is --clock %s", diag.Number(max(s.MHz, least), 6))
+			WithHint("the nearest is --clock %s", diag.Number(s.MHz, 6))
 	}
 	return s, nil
 }

@@ -4,6 +4,7 @@ package shell
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,7 +117,7 @@ func TestNearest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for mhz, hint := range map[float64]string{0: "", 100: "", 62.5: "", 900: "--clock 400", 77.123: "--clock 78.125",
-		20: "--clock 24"} {
+		20: "--clock 25", 24: "--clock 25", math.NaN(): "--clock"} {
 		s, err := Nearest(b, mhz)
 		switch {
 		case hint == "" && err != nil, hint == "" && mhz > 0 && s.MHz != mhz:
