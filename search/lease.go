@@ -195,17 +195,21 @@ func (s *Study) Epoch(number int) int { return s.held[number].Epoch }
 
 // Hold demands that a trial belongs to the worker of an epoch, for what follows. Error L1111 where it does not.
 func (s *Study) Hold(ctx context.Context, number, epoch int) error {
-	list, err := s.Storage.Trials(ctx, s.Info.ID, number, nil)
+	list, err := s.Storage.Trials(ctx, s.Info.ID, 0, nil)
 	if err != nil {
 		return err
 	}
-	var l Lease
-	if len(list) == 0 || list[0].Number != number {
+	at := slices.IndexFunc(list, func(t *Trial) bool { return t.Number == number })
+	if at < 0 {
 		return NoTrial(s.Info.Name, number, len(list))
 	}
-	if raw := list[0].System[LeaseKey]; raw == nil || json.Unmarshal(raw, &l) != nil || l.Epoch != epoch {
-		return diag.New(diag.LeaseLost, "", "trial %d does not belong to epoch %d", number, epoch).
-			WithHint("epoch %d has it", l.Epoch)
+	var l Lease
+	raw := list[at].System[LeaseKey]
+	switch wrong := diag.New(diag.LeaseLost, "", "trial %d does not belong to epoch %d", number, epoch); {
+	case raw == nil || json.Unmarshal(raw, &l) != nil || l.Seconds <= 0:
+		return wrong.WithHint("it has no lease: tell without an epoch")
+	case l.Epoch != epoch:
+		return wrong.WithHint("epoch %d has it", l.Epoch)
 	}
 	s.held = map[int]Lease{number: l}
 	return nil

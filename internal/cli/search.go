@@ -44,10 +44,14 @@ func (f *keptFlags) server() bool {
 
 // shown is the storage as messages may show it, without a password.
 func (f *keptFlags) shown() string {
-	if u, err := url.Parse(f.storage); err == nil && f.server() {
-		return u.Redacted()
+	if !f.server() {
+		return f.storage
 	}
-	return f.storage
+	u, err := url.Parse(f.storage)
+	if err != nil {
+		return "postgresql://"
+	}
+	return u.Redacted()
 }
 
 // known refuses storages of a kind that there is not.
@@ -166,6 +170,9 @@ func values(params []search.Param) map[string]json.RawMessage {
 	return out
 }
 
+// mostLease bounds the seconds of a lease: some three years.
+const mostLease = 1e8
+
 func (a *App) searchAsk() *cobra.Command {
 	var f keptFlags
 	var lease float64
@@ -178,8 +185,8 @@ func (a *App) searchAsk() *cobra.Command {
 		if err := prepare(s, f.shown()); err != nil {
 			return err
 		}
-		if lease < 0 {
-			return usagef("--lease %g: 0 for none, or seconds", lease)
+		if !(lease >= 0 && lease <= mostLease) {
+			return usagef("--lease %g: 0 for none, or up to %g seconds", lease, mostLease)
 		}
 		s.Lease, s.Worker = time.Duration(lease*float64(time.Second)), "lathe search ask"
 		t, err := s.Ask(c.Context())

@@ -186,19 +186,32 @@ func (q *queue) renewing(ctx context.Context) (stop func()) {
 	}
 }
 
-// process names this one: the machine and the number.
+// process names this one: the machine, the number, and the kernel for which the number stands.
 func process() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
+	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), kernel())
+}
+
+// kernel tells running kernels, and containers with processes of their own, apart: machines may have equal names. It is
+// empty where the system does not say.
+func kernel() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, wrong := os.Readlink("/proc/self/ns/pid") // pid:[4026531836]
+	if err != nil || wrong != nil || len(boot) < 8 {
+		return ""
+	}
+	return string(boot[:8]) + "/" + strings.Trim(space, "pid:[]")
 }
 
 // killed says that a worker was a process of this machine which is gone.
 func killed(name string) bool {
-	here, _, _ := strings.Cut(process(), ":")
-	host, number, _ := strings.Cut(name, ":")
-	pid, err := strconv.Atoi(number)
-	return host == here && err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	here, this := strings.Split(process(), ":"), strings.Split(name, ":")
+	if len(this) != 3 || this[0] != here[0] || this[2] != here[2] || this[2] == "" {
+		return false
+	}
+	pid, err := strconv.Atoi(this[1])
+	return err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
