@@ -86,7 +86,11 @@ func (s *Storage) failed(err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	first, _, _ := strings.Cut(err.Error(), "\n")
+	first, rest, _ := strings.Cut(err.Error(), "\n")
+	if strings.HasSuffix(first, ":") { // of a connection: the cause follows, for each address
+		rest, _, _ = strings.Cut(strings.TrimSpace(rest), "\n")
+		first += " " + rest
+	}
 	return diag.New(diag.StudyStorage, s.where, "the database: %s", first)
 }
 
@@ -273,7 +277,10 @@ func (s *Storage) Studies(ctx context.Context) (out []*search.StudyInfo, err err
 func (s *Storage) rows(ctx context.Context, question string, args []any, each func(*sql.Rows) error) error {
 	var r *sql.Rows
 	err := s.again(func() (err error) { r, err = s.db.QueryContext(ctx, s.d.marked(question), args...); return err })
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
 		return s.failed(err)
 	}
 	defer r.Close()
