@@ -87,7 +87,11 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 	n, ok := b.Same(t)
 	q.lock.Unlock()
 	if ok {
-		trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
+		var trials []*search.Trial
+		err := q.persist(ctx, func() (err error) {
+			trials, err = b.Storage.Trials(ctx, b.Info.ID, n, nil)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
