@@ -4,6 +4,7 @@ package target
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +27,8 @@ type Board struct {
 	Load string
 }
 
-// Pins are sites of the package, by what they are for. Source: the schematics that the makers publish.
+// Pins are sites of the package, by what they are for. Source: the files of constraints that the makers publish,
+// ulx3s_v20.lpf and icebreaker.pcf.
 type Pins struct {
 	Clock, Receive, Transmit string
 	// LEDs are lights that are on at 1, or at 0 where LEDsLow says so.
@@ -78,7 +80,12 @@ func (b *Board) Device() (*Device, error) { return Find(b.Part) }
 type Signal struct {
 	Port, Site string
 	Output     bool
+	// Idle is the level of an input that nothing drives, "UP" or "DOWN"; "" for what is always driven.
+	Idle string
 }
+
+// pull is how the pad is pulled.
+func (s Signal) pull() string { return cmp.Or(s.Idle, "NONE") }
 
 // The ports of a top module, those of lights and outputs at 1 with a number behind.
 const (
@@ -92,10 +99,14 @@ const (
 
 // Signals lists the pins that a design uses.
 func (b *Board) Signals() []Signal {
-	list := []Signal{{Port: ClockPort, Site: b.Pins.Clock}, {Port: RxPort, Site: b.Pins.Receive},
+	list := []Signal{{Port: ClockPort, Site: b.Pins.Clock}, {Port: RxPort, Site: b.Pins.Receive, Idle: "UP"},
 		{Port: TxPort, Site: b.Pins.Transmit, Output: true}}
 	if b.Pins.Button != "" {
-		list = append(list, Signal{Port: ButtonPort, Site: b.Pins.Button})
+		idle := "DOWN"
+		if b.Pins.ButtonLow {
+			idle = "UP"
+		}
+		list = append(list, Signal{Port: ButtonPort, Site: b.Pins.Button, Idle: idle})
 	}
 	for i, site := range b.Pins.LEDs {
 		list = append(list, Signal{Port: LEDPort + strconv.Itoa(i), Site: site, Output: true})
@@ -117,7 +128,7 @@ func (b *Board) Constraints() ([]byte, error) {
 	for _, s := range b.Signals() {
 		fmt.Fprintf(&text, r.Locate+"\n", s.Port, s.Site)
 		if r.Standard != "" {
-			fmt.Fprintf(&text, r.Standard+"\n", s.Port)
+			fmt.Fprintf(&text, r.Standard+"\n", s.Port, s.pull())
 		}
 	}
 	fmt.Fprintf(&text, r.Frequency+"\n", ClockPort, diag.Number(b.Oscillator, -1))

@@ -88,3 +88,28 @@ func TestPLL(t *testing.T) {
 		}
 	}
 }
+
+// TestConstraints: sites and pulls as the makers of the boards give them.
+func TestConstraints(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"ulx3s-85f": {`LOCATE COMP "rx" SITE "M1";`, `IOBUF PORT "rx" IO_TYPE=LVCMOS33 PULLMODE=UP;`,
+			`LOCATE COMP "tx" SITE "L4";`, `IOBUF PORT "tx" IO_TYPE=LVCMOS33 PULLMODE=NONE;`,
+			`LOCATE COMP "button" SITE "R1";`, `IOBUF PORT "button" IO_TYPE=LVCMOS33 PULLMODE=DOWN;`,
+			`FREQUENCY PORT "clk" 25 MHZ;`},
+		"icebreaker": {"set_io clk 35", "set_io rx 6", "set_io tx 9", "set_io button 10", "set_frequency clk 12"},
+	} {
+		b, err := FindBoard(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := b.Constraints()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			if !strings.Contains("\n"+string(text), "\n"+line+"\n") {
+				t.Errorf("%s: no %q in\n%s", name, line, text)
+			}
+		}
+	}
+}

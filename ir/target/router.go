@@ -31,7 +31,8 @@ type Router struct {
 	// bitstream of it; "" where nothing does.
 	Config, Pack string
 	// Constraints are the flags of nextpnr for a file that fixes pins, its name at %s; Locate is a line of it, by port
-	// and pin. Standard, if any, is one that says that a port is at 3.3 V, Frequency one of the clock at a port, in MHz.
+	// and pin. Standard, if any, is one that says that a port is at 3.3 V, and pulled UP, DOWN or NONE, Frequency one of
+	// the clock at a port, in MHz.
 	Constraints                 []string
 	Locate, Standard, Frequency string
 	// Port is how a line of such a file names a port, as its first group.
@@ -48,7 +49,7 @@ var (
 		Bare:   true, Speeds: []string{"6", "7", "8"},
 		LUT: "TRELLIS_COMB", FF: "TRELLIS_FF", DSP: "MULT18X18D", BRAM: "DP16KD",
 		Config: "--textcfg", Pack: "ecppack", Constraints: []string{"--lpf", "%s"},
-		Locate: `LOCATE COMP "%s" SITE "%s";`, Standard: `IOBUF PORT "%s" IO_TYPE=LVCMOS33;`,
+		Locate: `LOCATE COMP "%s" SITE "%s";`, Standard: `IOBUF PORT "%s" IO_TYPE=LVCMOS33 PULLMODE=%s;`,
 		Frequency: `FREQUENCY PORT "%s" %s MHZ;`,
 		Port:      regexp.MustCompile(`(?i)\b(?:COMP|PORT)\s+"([^"]+)"`)}
 	ice40Router = &Router{Package: "ice40", Synth: "synth_ice40 -abc9",
