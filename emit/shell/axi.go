@@ -21,7 +21,7 @@ var liteSignals = []netlist.Port{{Name: "awaddr", Width: 8}, {Name: "awvalid"}, 
 // AXI is the shell for systems with a processor: the streams as they are, and registers behind AXI4-Lite, which start,
 // stop, reset and watch the design. All other ports are those of the design.
 func AXI(c *Core, o Options) (files []rtl.File, top string, err error) {
-	if err := c.servedOutside(); err != nil {
+	if err := c.servedByAXI(); err != nil {
 		return nil, "", err
 	}
 	p := &printer{known: map[string][]netlist.Port{}}

@@ -65,7 +65,7 @@ module axi_control #(
   reg errs;  // core_error of the cycle before
 
   wire moves = |(in_valid & in_ready) || |(out_valid & out_ready);
-  wire idle = under_way == 32'd0 && in_inside == {INS{1'b0}};
+  wire idle = under_way == 32'd0 && !in_frame && in_inside == {INS{1'b0}};
   wire stuck = limit != 32'd0 && still == limit;
   wire [2:0] raised = {stuck, |in_misplaced, core_error && !errs};
   wire put = aw_held && w_held && !bvalid;
