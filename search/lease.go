@@ -32,6 +32,8 @@ type Lease struct {
 	// Epoch counts the workers that have had the trial, and Beat how often the lease was renewed.
 	Epoch int `json:"epoch"`
 	Beat  int `json:"beat"`
+	// Lost counts the workers before that did not give the trial back.
+	Lost int `json:"lost,omitempty"`
 	// Seconds is how long it stands without being renewed; 0: for ever.
 	Seconds float64 `json:"seconds"`
 	// Given says that the worker has given the trial back.
@@ -115,10 +117,13 @@ func (s *Study) takeOver(ctx context.Context, number int) (*Trial, error) {
 	if !over && !old.Given && (s.Gone == nil || !s.Gone(old.Worker)) {
 		return nil, nil
 	}
-	mine := Lease{Worker: s.Worker, Epoch: old.Epoch + 1, Seconds: s.Lease.Seconds()}
+	mine := Lease{Worker: s.Worker, Epoch: old.Epoch + 1, Lost: old.Lost, Seconds: s.Lease.Seconds()}
+	if !old.Given {
+		mine.Lost++
+	}
 	c := Change{If: &Attr{System: true, Key: LeaseKey, Value: json.RawMessage(at.lease)},
 		Attrs: slices.Concat(s.Attrs, []Attr{mine.attr()})}
-	lost := !old.Given && old.Epoch >= mostWorkers
+	lost := mine.Lost >= mostWorkers
 	if lost {
 		failed := Fail
 		c.State, c.At = &failed, s.now()

@@ -114,15 +114,18 @@ func TestLease(t *testing.T) {
 		t.Errorf("trial %d, before the new lease of the second was seen for long", n.Number)
 	}
 	w[2].now = w[2].now.Add(time.Hour)
-	if n := ask(2); n.Number != 3 {
-		t.Errorf("trial %d, where the third worker of the second is over", n.Number)
+	if n := ask(2); n.Number != 1 {
+		t.Errorf("trial %d, where two workers have lost the second, and one gave it back", n.Number)
+	}
+	if n := ask(1); n.Number != 2 {
+		t.Errorf("trial %d, where the second has failed, and the worker of the third is gone", n.Number)
 	}
 	h, err := w[2].History(ctx)
 	if err != nil || h.State(1) != search.Fail {
 		t.Errorf("a trial that three workers have lost: %v, %v", h.State(1), err)
 	}
-	if n := ask(0); n != nil {
-		t.Errorf("trial %d, where there are enough", n.Number)
+	if last, none := ask(0), ask(0); last.Number != 3 || none != nil {
+		t.Errorf("trials %+v and %+v, where there may be four", last, none)
 	}
 }
 
@@ -380,7 +383,7 @@ func finish(t *testing.T, path []int, s search.Storage, w []*shift, told map[int
 		if err := json.Unmarshal(trial.System[search.LeaseKey], &l); err != nil {
 			t.Fatal(err)
 		}
-		lost := trial.State == search.Fail && l.Epoch >= 3
+		lost := trial.State == search.Fail && l.Lost >= 3
 		if trial.Number != i || !lost && (trial.State != search.Complete || told[i] != 1) || lost && told[i] != 0 {
 			t.Fatalf("%v: trial %d is %s, told %d times, lease %+v", path, i, trial.State, told[i], l)
 		}

@@ -106,6 +106,9 @@ func (q *queue) ask(ctx context.Context) (t *search.Trial, wait bool, err error)
 		q.Most = q.trials + max(0, h.Count(search.Running)-len(q.open)-q.Elsewhere())
 		t, err = q.Ask(ctx)
 	}
+	if t == nil && err == nil { // others may have begun the last ones meanwhile
+		_, err = q.History(ctx)
+	}
 	return t, q.Elsewhere() > 0, err
 }
 
@@ -140,6 +143,9 @@ func (q *queue) persist(ctx context.Context, do func() error) error {
 	for start := time.Now(); ; {
 		err := do()
 		if diag.CodeOf(err) != diag.StudyStorage || !q.remote || time.Since(start) > giveUp {
+			q.lock.Lock()
+			q.gone = q.gone && err != nil
+			q.lock.Unlock()
 			return err
 		}
 		q.lock.Lock()

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -191,8 +193,15 @@ func (a *App) printJob(name, text string, f *workerFlags, study string) error {
 		trials = strconv.Itoa(f.trials)
 	}
 	funcs := template.FuncMap{"shell": shellWord, "json": strconv.Quote, "label": label}
+	storage, secret := shellWord(f.storage), ""
+	if u, err := url.Parse(f.storage); err == nil && f.server() {
+		if _, has := u.User.Password(); has { // a script is no place for it
+			storage, secret = `"$LATHE_STORAGE"`, f.shown()
+		}
+	}
 	t := template.Must(template.New(name).Funcs(funcs).Parse(text))
-	return t.Execute(a.Out, map[string]any{"Storage": f.storage, "Study": study, "Jobs": f.jobs, "Workers": f.workers,
+	return t.Execute(a.Out, map[string]any{"Storage": storage, "Secret": secret,
+		"Study": strings.Join(strings.Fields(study), " "), "Jobs": f.jobs, "Workers": f.workers,
 		"Trials": trials, "Image": f.image})
 }
 
@@ -210,5 +219,5 @@ func label(s string) string {
 		}
 	}
 	text := strings.Trim(b.String(), "-")
-	return strings.Trim(text[:min(len(text), 50)], "-")
+	return cmp.Or(strings.Trim(text[:min(len(text), 50)], "-"), "study")
 }

@@ -181,7 +181,7 @@ func audit(t *testing.T, s search.Storage, id search.StudyID, most int) {
 		if err := json.Unmarshal(trial.System[search.LeaseKey], &l); err != nil {
 			t.Fatal(err)
 		}
-		lost := trial.State == search.Fail && l.Epoch >= 3
+		lost := trial.State == search.Fail && l.Lost >= 3
 		told := trial.State == search.Complete && len(trial.Values) == 1 && trial.Values[0] == trial.Params[0].Value
 		if trial.Number != i || !lost && !told {
 			t.Errorf("trial %d: %+v", i, trial)
