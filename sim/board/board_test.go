@@ -43,7 +43,7 @@ const twins = `module twins (
     input wire m_axis_1_tready,
     output wire m_axis_1_tlast,
     output wire memory_error,
-    output wire [15:0] bad_frames
+    output wire [15:0] frames_seen
 );
   twins_core core (
       .ap_clk(ap_clk), .ap_rst_n(ap_rst_n), .s_axis_0_tdata(s_axis_0_tdata), .s_axis_0_tvalid(s_axis_0_tvalid),
@@ -54,7 +54,7 @@ const twins = `module twins (
       .m_axis_1_tready(m_axis_1_tready), .m_axis_1_tlast(m_axis_1_tlast)
   );
   assign memory_error = 1'b0;
-  assign bad_frames = 16'd0;
+  assign frames_seen = 16'd0;
 endmodule
 `
 
