@@ -24,10 +24,7 @@ func AXI(c *Core, o Options) (files []rtl.File, top string, err error) {
 	if err := c.servedByAXI(); err != nil {
 		return nil, "", err
 	}
-	p := &printer{known: map[string][]netlist.Port{}}
-	for _, port := range c.ports {
-		p.known[c.Top] = append(p.known[c.Top], netlist.Port{Name: port.name, Output: port.output, Width: port.width})
-	}
+	p := c.printer()
 	m := c.axi(o)
 	if err := p.add(m); err != nil {
 		return nil, "", err
@@ -59,20 +56,20 @@ func (c *Core) axi(o Options) *netlist.Module {
 	}
 	wrong := netlist.Concat{netlist.Const{Width: 1, Value: 1}} // all of it is high while nothing is
 	for _, p := range c.ports {
-		to := p.name
-		if inner[p.name] != "" {
-			to = inner[p.name]
+		to := p.Name
+		if inner[p.Name] != "" {
+			to = inner[p.Name]
 		}
-		m.Ports = append(m.Ports, netlist.Port{Name: p.name, Output: p.output, Width: p.width,
-			Attributes: c.attributes(p.name)})
+		m.Ports = append(m.Ports, netlist.Port{Name: p.Name, Output: p.Output, Width: p.Width,
+			Attributes: c.attributes(p.Name)})
 		switch {
-		case p.name == "ap_rst_n":
-			core.Ports = append(core.Ports, bind(p.name, netlist.Not{X: ref("ctl_core_rst")}))
+		case p.Name == "ap_rst_n":
+			core.Ports = append(core.Ports, bind(p.Name, netlist.Not{X: ref("ctl_core_rst")}))
 			continue
-		case p.output && p.width == 0 && strings.HasSuffix(p.name, "error"):
-			wrong = append(wrong, netlist.Not{X: ref(p.name)})
+		case p.Output && p.Width == 0 && strings.HasSuffix(p.Name, "error"):
+			wrong = append(wrong, netlist.Not{X: ref(p.Name)})
 		}
-		core.Ports = append(core.Ports, bind(p.name, ref(to)))
+		core.Ports = append(core.Ports, bind(p.Name, ref(to)))
 	}
 	for _, s := range liteSignals {
 		port := s

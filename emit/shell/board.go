@@ -16,7 +16,7 @@ import (
 
 // Board is the shell of a board: the PLL and pins around Serial.
 func Board(c *Core, o Options) (files []rtl.File, top string, err error) {
-	p := &printer{known: map[string][]netlist.Port{}}
+	p := c.printer()
 	inner, err := c.serial(p, o)
 	if err != nil {
 		return nil, "", err
@@ -53,7 +53,7 @@ func (o Options) cell(p *printer) rtl.File {
 // Serial is the part of the shell behind the pins: one clock, and a serial line. Its ports are clk, rst, rx, tx, led
 // and busy, which is high while anything is on its way.
 func Serial(c *Core, o Options) (files []rtl.File, top string, err error) {
-	p := &printer{known: map[string][]netlist.Port{}}
+	p := c.printer()
 	if top, err = c.serial(p, o); err != nil {
 		return nil, "", err
 	}
@@ -106,9 +106,6 @@ func (c *Core) serial(p *printer, o Options) (string, error) {
 	m.Items = append(m.Items, core, netlist.Wire{Name: "calm", Value: netlist.All{X: calm}},
 		netlist.Wire{Name: "sound", Value: netlist.All{X: sound}},
 		c.link(o, netlist.All{X: done}, fmt.Sprintf("rdata_%d", outputs)))
-	for _, port := range c.ports {
-		p.known[c.Top] = append(p.known[c.Top], netlist.Port{Name: port.name, Output: port.output, Width: port.width})
-	}
 	return m.Name, p.add(m)
 }
 
@@ -137,23 +134,23 @@ func (c *Core) others(m *netlist.Module, core *netlist.Instance, streams map[str
 	sound := netlist.Concat{netlist.Const{Width: 1, Value: 1}}
 	for _, p := range c.ports {
 		switch {
-		case streams[p.name]:
-		case p.name == "ap_clk" || p.name == emit.CoreClock:
-			core.Ports = append(core.Ports, bind(p.name, netlist.Ref("clk")))
-		case p.name == "ap_rst_n":
-			core.Ports = append(core.Ports, bind(p.name, netlist.Ref("core_rst_n")))
-		case p.output:
-			wire := "core_" + p.name
-			m.Items = append(m.Items, netlist.Wire{Name: wire, Width: p.width})
-			core.Ports = append(core.Ports, bind(p.name, netlist.Ref(wire)))
-			if p.width == 0 {
+		case streams[p.Name]:
+		case p.Name == "ap_clk" || p.Name == emit.CoreClock:
+			core.Ports = append(core.Ports, bind(p.Name, netlist.Ref("clk")))
+		case p.Name == "ap_rst_n":
+			core.Ports = append(core.Ports, bind(p.Name, netlist.Ref("core_rst_n")))
+		case p.Output:
+			wire := "core_" + p.Name
+			m.Items = append(m.Items, netlist.Wire{Name: wire, Width: p.Width})
+			core.Ports = append(core.Ports, bind(p.Name, netlist.Ref(wire)))
+			if p.Width == 0 {
 				sound = append(sound, netlist.Not{X: netlist.Ref(wire)})
 				continue
 			}
 			m.Items = append(m.Items, unused(netlist.Ref(wire))...)
 		default:
 			return nil, diag.New(diag.BoardCore, c.Name, "the design has an input %s, which nothing on a board drives",
-				p.name)
+				p.Name)
 		}
 	}
 	return sound, nil

@@ -11,15 +11,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lathe/emit"
 	"lathe/emit/circuit"
 	"lathe/internal/diag"
 	"lathe/rtl"
+	"lathe/rtl/netlist"
 )
 
 // Core is an emitted design as a shell sees it.
@@ -34,7 +33,7 @@ type Core struct {
 	// Timeout is the cycles within which a sample has certainly come through.
 	Timeout int
 
-	ports []port // of Top
+	ports []netlist.Port // of Top
 	json  map[string]json.RawMessage
 	// frames is the flag of emit-verilog by which frames change in length, "" where they do not; memory says that the
 	// design has a port to a memory outside.
@@ -199,7 +198,7 @@ func (c *Core) servedByAXI() error {
 		return diag.New(diag.BoardCore, c.Name, "this shell counts samples by their beats, and layers of this design take "+
 			"groups of %d samples, which TLAST may close early", c.group).
 			WithHint("emit it without images in [fold] of the plan")
-	case slices.ContainsFunc(c.ports, func(p port) bool { return strings.HasPrefix(p.name, "bad_frames") }):
+	case slices.ContainsFunc(c.ports, func(p netlist.Port) bool { return strings.HasPrefix(p.Name, "bad_frames") }):
 		return diag.New(diag.BoardCore, c.Name, "this shell counts samples by their beats, and this design drops or "+
 			"completes frames of another length").WithHint("emit it without bad_frame: the registers tell of such frames, " +
 			"and a reset clears them")
@@ -254,33 +253,11 @@ func (c *Core) identify() error {
 	return nil
 }
 
-// port is one of the top.
-type port struct {
-	name   string
-	output bool
-	width  int // 0: a single bit
-}
-
-var (
-	declared  = regexp.MustCompile(`\b(input|output) (?:wire|reg) (?:\[(\d+):0\] )?(\w+)`)
-	attribute = regexp.MustCompile(`\(\*.*?\*\)`)
-)
-
-// portsOf reads the ports of a generated module.
-func portsOf(files []rtl.File, top string) (all []port) {
-	for _, f := range files {
-		if f.Name != top+".v" {
-			continue
-		}
-		_, text, _ := strings.Cut(attribute.ReplaceAllString(string(f.Data), ""), "module "+top+" (")
-		text, _, _ = strings.Cut(text, ");")
-		for _, m := range declared.FindAllStringSubmatch(text, -1) {
-			p := port{name: m[3], output: m[1] == "output"}
-			if high, err := strconv.Atoi(m[2]); err == nil {
-				p.width = high + 1
-			}
-			all = append(all, p)
-		}
+// portsOf are the ports of a generated module among files.
+func portsOf(files []rtl.File, top string) []netlist.Port {
+	at := slices.IndexFunc(files, func(f rtl.File) bool { return f.Name == top+".v" })
+	if at < 0 {
+		return nil
 	}
-	return all
+	return netlist.PortsOf(files[at].Bytes(), top)
 }

@@ -54,6 +54,11 @@ type printer struct {
 	files []rtl.File
 }
 
+// printer is one that knows the core.
+func (c *Core) printer() *printer {
+	return &printer{known: map[string][]netlist.Port{c.Top: c.ports}}
+}
+
 func (p *printer) add(m *netlist.Module) error {
 	p.known[m.Name] = m.Ports
 	p.files = append(p.files, rtl.File{Name: m.Name + ".v", Data: m.Print()})

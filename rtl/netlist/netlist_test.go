@@ -112,3 +112,20 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestPortsOf reads back what is printed; of another module, and of none, nothing.
+func TestPortsOf(t *testing.T) {
+	want := sample().Ports
+	got := PortsOf(append(sample().Print(), "module other (\n    input wire q\n);\n"...), "sample")
+	if len(got) != len(want) {
+		t.Fatalf("%+v", got)
+	}
+	for i, p := range got {
+		if p.Name != want[i].Name || p.Output != want[i].Output || p.Width != want[i].Width || p.Attributes != nil {
+			t.Errorf("%+v, not %+v", p, want[i])
+		}
+	}
+	if none := PortsOf(sample().Print(), "leaf"); none != nil {
+		t.Errorf("%+v", none)
+	}
+}

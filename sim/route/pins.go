@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"lathe/internal/diag"
 	"lathe/ir/target"
+	verilog "lathe/rtl/netlist"
 )
 
 // port is one of the wrapper.
@@ -21,11 +20,6 @@ type port struct {
 	input bool
 	width int
 }
-
-var (
-	declared  = regexp.MustCompile(`\b(input|output) (?:wire|reg) (?:\[(\d+):0\] )?(\w+)`)
-	attribute = regexp.MustCompile(`\(\*.*?\*\)`)
-)
 
 // ports are those that the text of the wrapper declares, whose widths are numbers.
 func (d *design) ports(dir string) ([]port, error) {
@@ -38,12 +32,9 @@ func (d *design) ports(dir string) ([]port, error) {
 	if err != nil {
 		return nil, broken(err)
 	}
-	whole := regexp.MustCompile(`(?s)\bmodule ` + regexp.QuoteMeta(d.Top) + `\s*\(.*?\);`)
-	header := whole.Find(attribute.ReplaceAll(text, nil))
 	var all []port
-	for _, m := range declared.FindAllSubmatch(header, -1) {
-		high, _ := strconv.Atoi(string(m[2])) // none is one bit
-		all = append(all, port{string(m[3]), string(m[1]) == "input", high + 1})
+	for _, p := range verilog.PortsOf(text, d.Top) {
+		all = append(all, port{p.Name, !p.Output, max(p.Width, 1)})
 	}
 	if all == nil {
 		return nil, broken("it has none")
