@@ -121,13 +121,12 @@ func (s *Study) takeOver(ctx context.Context, number int) (*Trial, error) {
 	if !old.Given {
 		mine.Lost++
 	}
-	c := Change{If: &Attr{System: true, Key: LeaseKey, Value: json.RawMessage(at.lease)},
-		Attrs: slices.Concat(s.Attrs, []Attr{mine.attr()})}
+	c := Change{If: &Attr{System: true, Key: LeaseKey, Value: json.RawMessage(at.lease)}, Attrs: []Attr{mine.attr()}}
 	lost := mine.Lost >= mostWorkers
 	if lost {
 		failed := Fail
 		c.State, c.At = &failed, s.now()
-		c.Attrs = []Attr{mine.attr(), {Key: FailureKey, Value: Encode("the workers that had it were lost")}}
+		c.Attrs = append(c.Attrs, Attr{Key: FailureKey, Value: Encode("the workers that had it were lost")})
 	}
 	err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, c)
 	if code := diag.CodeOf(err); code == diag.LeaseLost || code == diag.TrialClosed {
@@ -136,13 +135,13 @@ func (s *Study) takeOver(ctx context.Context, number int) (*Trial, error) {
 	if err != nil || lost {
 		return nil, err
 	}
-	list, err := s.Storage.Trials(ctx, s.Info.ID, s.history.Len(), []int{number})
-	if err != nil || len(list) == 0 {
+	t, err := s.Trial(ctx, number)
+	if err != nil {
 		return nil, err
 	}
-	s.holds(list[0])
+	s.holds(t)
 	delete(s.seen, number)
-	return list[0].Clone(), nil
+	return t.Clone(), nil
 }
 
 // Renew says that the worker still works on a trial. Error L1111 where it belongs to another one by now.
@@ -200,16 +199,12 @@ func (s *Study) Epoch(number int) int { return s.held[number].Epoch }
 
 // Hold demands that a trial belongs to the worker of an epoch, for what follows. Error L1111 where it does not.
 func (s *Study) Hold(ctx context.Context, number, epoch int) error {
-	list, err := s.Storage.Trials(ctx, s.Info.ID, 0, nil)
+	t, err := s.Trial(ctx, number)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(t *Trial) bool { return t.Number == number })
-	if at < 0 {
-		return NoTrial(s.Info.Name, number, len(list))
-	}
 	var l Lease
-	raw := list[at].System[LeaseKey]
+	raw := t.System[LeaseKey]
 	switch wrong := diag.New(diag.LeaseLost, "", "trial %d does not belong to epoch %d", number, epoch); {
 	case raw == nil || json.Unmarshal(raw, &l) != nil || l.Seconds <= 0:
 		return wrong.WithHint("it has no lease: tell without an epoch")
@@ -222,11 +217,11 @@ func (s *Study) Hold(ctx context.Context, number, epoch int) error {
 
 // told says that a trial is finished under the lease of this worker: an answer got lost on its way.
 func (s *Study) told(ctx context.Context, number int, l Lease) bool {
-	list, err := s.Storage.Trials(ctx, s.Info.ID, number, nil)
-	if err != nil || len(list) == 0 {
+	t, err := s.Trial(ctx, number)
+	if err != nil {
 		return false
 	}
 	var have Lease
-	raw := list[0].System[LeaseKey]
-	return list[0].State.Finished() && raw != nil && json.Unmarshal(raw, &have) == nil && have == l
+	raw := t.System[LeaseKey]
+	return t.State.Finished() && raw != nil && json.Unmarshal(raw, &have) == nil && have == l
 }

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"time"
 
 	"lathe/internal/diag"
 	"lathe/search/front"
-	"lathe/search/mt"
 )
 
 // Keys of attributes of a study.
@@ -38,8 +38,6 @@ type Study struct {
 	Seed uint64
 	// Now is the time that trials carry; nil: none.
 	Now func() time.Time
-	// Attrs are what all trials get that it begins, such as who works on them.
-	Attrs []Attr
 	// Fresh draws again where a trial has the same parameters already, since what is measured is the same each time: at
 	// first from other seeds, then with more and more of the parameters moved to other values.
 	Fresh bool
@@ -168,7 +166,7 @@ func (s *Study) create(ctx context.Context, h *History) (*Trial, error) {
 		d.Number = t.Number
 		params, err := s.draw(h, &d, t.Params, nil)
 		t.Params = params
-		for _, a := range slices.Concat(d.Trial, s.Attrs, s.begin()) {
+		for _, a := range slices.Concat(d.Trial, s.begin()) {
 			t.Set(a)
 		}
 		return err
@@ -199,14 +197,32 @@ func (s *Study) keep(ctx context.Context, t *Trial, attrs []Attr) error {
 	return s.Storage.SetStudy(ctx, s.Info.ID, attrs...)
 }
 
-// claim takes a trial that waits.
-func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, error) {
-	list, err := s.Storage.Trials(ctx, s.Info.ID, h.Len(), []int{number})
-	if err != nil || len(list) == 0 {
+// Trial is one as it stands in the storage, which never changes. Error L1104 where there is none of that number.
+func (s *Study) Trial(ctx context.Context, number int) (*Trial, error) {
+	var list []*Trial
+	var err error
+	if number >= 0 {
+		list, err = s.Storage.Trials(ctx, s.Info.ID, math.MaxInt32, []int{number})
+	}
+	if err == nil && len(list) == 0 {
+		if list, err = s.Storage.Trials(ctx, s.Info.ID, 0, nil); err == nil {
+			err = NoTrial(s.Info.Name, number, len(list))
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	t := list[0].Clone()
-	if t.Number != number || t.State != Waiting {
+	return list[0], nil
+}
+
+// claim takes a trial that waits.
+func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, error) {
+	waits, err := s.Trial(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	t := waits.Clone()
+	if t.State != Waiting {
 		return nil, diag.New(diag.TrialClosed, "", "trial %d does not wait", number)
 	}
 	fixed := map[string]json.RawMessage{}
@@ -219,7 +235,7 @@ func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, erro
 		return nil, err
 	}
 	running := Running
-	change := Change{State: &running, Params: params, Attrs: slices.Concat(d.Trial, s.Attrs, s.begin()), At: s.now()}
+	change := Change{State: &running, Params: params, Attrs: slices.Concat(d.Trial, s.begin()), At: s.now()}
 	if err := s.Storage.UpdateTrial(ctx, s.Info.ID, number, change); err != nil {
 		return nil, err
 	}
@@ -227,82 +243,6 @@ func (s *Study) claim(ctx context.Context, h *History, number int) (*Trial, erro
 		return nil, err
 	}
 	return t, s.keep(ctx, t, d.Study)
-}
-
-// draw makes all parameters of a trial: those that it has, those that somebody wants, the only value, what the sampler
-// draws together, and what it draws alone, in this order.
-func (s *Study) draw(h *History, d *Draft, have []Param, fixed map[string]json.RawMessage) ([]Param, error) {
-	for attempt := range attempts {
-		seed := Mix(s.Seed, d.Number+attempt<<32)
-		s.Sampler.Reseed(seed)
-		move := mover(seed, attempt-moving, len(s.Space))
-		d.Trial, d.Study = nil, nil
-		var relative Values
-		if len(have) == 0 && len(fixed) < len(s.Space) {
-			relative = s.Sampler.Relative(h, d)
-		}
-		var params []Param
-		err := s.Space.Walk(func(p *Parameter) (float64, error) {
-			value, err := s.value(h, d, p, have, fixed, relative)
-			value = move(p.Dist, value)
-			params = append(params, Param{p.Name, p.Dist, value})
-			return value, err
-		})
-		_, old := s.known[digest(params)]
-		if err != nil || !s.Fresh || !old || len(have)+len(fixed) > 0 || attempt == attempts-1 {
-			return params, err
-		}
-	}
-	return nil, nil // the last attempt has returned
-}
-
-// attempts are how often parameters are drawn until they are new; behind moving of them, some are moved.
-const attempts, moving = 20, 3
-
-// mover moves about so many of a number of parameters: numbers by a step, or anywhere, and choices to any.
-func mover(seed uint32, count, parameters int) func(*Distribution, float64) float64 {
-	if count <= 0 {
-		return func(_ *Distribution, v float64) float64 { return v }
-	}
-	g := mt.New(seed)
-	return func(d *Distribution, v float64) float64 {
-		if d.Single() || g.Float64()*float64(parameters) >= float64(count) {
-			return v
-		}
-		if d.Kind == Categorical {
-			return float64(g.Choice(len(d.Choices)))
-		}
-		low, high := d.Bounds()
-		if step := d.Step; step > 0 && g.Choice(2) == 0 {
-			if g.Choice(2) == 0 {
-				step = -step
-			}
-			return clip(v+step, d.Low, d.High)
-		}
-		return d.Nearest(g.Uniform(low, high))
-	}
-}
-
-func (s *Study) value(h *History, d *Draft, p *Parameter, have []Param, fixed map[string]json.RawMessage,
-	relative Values) (float64, error) {
-	if i := slices.IndexFunc(have, func(q Param) bool { return q.Name == p.Name }); i >= 0 {
-		return have[i].Value, nil
-	}
-	if raw, ok := fixed[p.Name]; ok {
-		v, ok := p.Dist.Value(string(raw))
-		if !ok {
-			return 0, diag.New(diag.TrialValues, "", "trial %d: %s cannot be %s", d.Number, p.Name, raw).
-				WithHint("it has %s", p.Dist.Range())
-		}
-		return v, nil
-	}
-	if p.Dist.Single() {
-		return p.Dist.Low, nil
-	}
-	if v, ok := relative[p.Name]; ok && p.Dist.Contains(v) {
-		return v, nil
-	}
-	return s.Sampler.Independent(h, d, p.Name, p.Dist), nil
 }
 
 // Enqueue adds a trial that waits for a worker, with some values as JSON; source says in its attributes who wants it.

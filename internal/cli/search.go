@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -44,14 +43,10 @@ func (f *keptFlags) server() bool {
 
 // shown is the storage as messages may show it, without a password.
 func (f *keptFlags) shown() string {
-	if !f.server() {
-		return f.storage
+	if f.server() {
+		return rdb.Shown(f.storage)
 	}
-	u, err := url.Parse(f.storage)
-	if err != nil {
-		return "postgresql://"
-	}
-	return u.Redacted()
+	return f.storage
 }
 
 // known refuses storages of a kind that there is not.

@@ -45,14 +45,12 @@ type queue struct {
 // run does trials until there are enough.
 func (q *queue) run(ctx context.Context) error {
 	for {
-		t, err := q.next(ctx)
+		one, cancel := context.WithCancel(ctx)
+		t, err := q.next(ctx, cancel)
 		if t == nil || err != nil {
+			cancel()
 			return err
 		}
-		one, cancel := context.WithCancel(ctx)
-		q.lock.Lock()
-		q.open[t.Number] = cancel
-		q.lock.Unlock()
 		o, err := q.outcome(one, t)
 		lost := one.Err() != nil && ctx.Err() == nil
 		cancel()
@@ -63,15 +61,15 @@ func (q *queue) run(ctx context.Context) error {
 }
 
 // next is the trial to do next; nil where enough are finished, or on their way in this process. While others have the
-// last ones it waits, since they may lose them.
-func (q *queue) next(ctx context.Context) (t *search.Trial, err error) {
+// last ones it waits, since they may lose them. cancel ends the trial where it is lost.
+func (q *queue) next(ctx context.Context, cancel context.CancelFunc) (t *search.Trial, err error) {
 	for {
 		wait := false
 		err := q.persist(ctx, func() (err error) {
 			q.lock.Lock()
 			defer q.lock.Unlock()
 			if t, wait, err = q.ask(ctx); t != nil {
-				q.open[t.Number] = func() {}
+				q.open[t.Number] = cancel
 			}
 			return err
 		})

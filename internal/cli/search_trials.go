@@ -87,15 +87,15 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 	n, ok := b.Same(t)
 	q.lock.Unlock()
 	if ok {
-		var trials []*search.Trial
+		var old *search.Trial
 		err := q.persist(ctx, func() (err error) {
-			trials, err = b.Storage.Trials(ctx, b.Info.ID, n, nil)
+			old, err = b.Trial(ctx, n)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		if old := trials[0]; old.State.Finished() {
+		if old.State.Finished() {
 			o := &space.Outcome{State: old.State, Values: old.Values, Attrs: []search.Attr{{Key: "lathe:same_as",
 				Value: search.Encode(n)}}}
 			o.Attrs = append(o.Attrs, old.User.List(false)...)
@@ -141,24 +141,15 @@ func (b *searchStudy) write(ctx context.Context, n int, texts map[int]string, pa
 		}
 		return path + ".toml", writeFile(path+".toml", []byte(plan))
 	}
-	params, err := b.params(ctx, n)
+	t, err := b.Trial(ctx, n)
 	if err != nil {
 		return "", err
 	}
-	o, err := b.space.Try(ctx, b.model, params) // which has the same bits again
+	o, err := b.space.Try(ctx, b.model, t.Params) // which has the same bits again
 	if err != nil {
 		return "", err
 	}
 	return path + ".lathe", text.Save(path+".lathe", o.Graph)
-}
-
-// params are those of a trial.
-func (b *searchStudy) params(ctx context.Context, n int) ([]search.Param, error) {
-	trials, err := b.Storage.Trials(ctx, b.Info.ID, n, nil)
-	if err != nil {
-		return nil, err
-	}
-	return trials[0].Params, nil
 }
 
 // planOf is the plan of a trial: from texts, or made again.
@@ -166,9 +157,9 @@ func (b *searchStudy) planOf(ctx context.Context, n int, texts map[int]string) (
 	if text := texts[n]; text != "" {
 		return text, nil
 	}
-	params, err := b.params(ctx, n)
+	t, err := b.Trial(ctx, n)
 	if err != nil {
 		return "", err
 	}
-	return b.space.Text(ctx, b.model, params)
+	return b.space.Text(ctx, b.model, t.Params)
 }

@@ -8,16 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"lathe/internal/tools"
 	"lathe/search"
 	"lathe/search/sampler"
-	"lathe/search/storage/journal"
-	"lathe/search/storage/memory"
-	"lathe/search/storage/rdb"
 )
 
 // pace is a program that prints the milliseconds of a trial of Optuna: kept where, drawn how, over parameters of a
@@ -68,33 +64,13 @@ func BenchmarkOptuna(b *testing.B) {
 	}
 }
 
-// open makes the storage of a course; url is its name in Python.
-func (c *course) open(b *testing.B) (s search.Storage, url string) {
-	path := filepath.Join(b.TempDir(), "run."+c.storage)
-	var err error
-	switch c.storage {
-	case "journal":
-		s, err = journal.Open(path, "lathe", true)
-		url = path
-	case "sqlite":
-		s, err = rdb.Open(b.Context(), path, true)
-		url = "sqlite:///" + path
-	case "postgres":
-		p := tools.NeedPostgres(b)
-		s, err = rdb.Connect(b.Context(), p.URL)
-		url = pythonURL(p.URL)
-	default:
-		s, url = memory.New(), "memory"
-	}
+// ours is the milliseconds of one of the last trials.
+func (c *course) ours(b *testing.B) float64 {
+	open, _ := empty(b, c.storage)
+	s, err := open()
 	if err != nil {
 		b.Fatal(err)
 	}
-	return s, url
-}
-
-// ours is the milliseconds of one of the last trials.
-func (c *course) ours(b *testing.B) float64 {
-	s, _ := c.open(b)
 	defer s.Close()
 	ways := []search.Direction{search.Minimize}
 	id, err := s.CreateStudy(b.Context(), "s", ways)
@@ -129,16 +105,7 @@ func (c *course) ours(b *testing.B) float64 {
 
 // optuna is the same of Optuna.
 func (c *course) optuna(b *testing.B, python string) (ms float64) {
-	s, url := c.open(b)
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if c.storage != "postgres" {
-		url += ".optuna"
-	}
-	if c.storage == "memory" {
-		url = "memory"
-	}
+	_, url := empty(b, c.storage)
 	out, err := exec.Command(python, "-c", pace, url, c.sampler, c.kind, fmt.Sprint(c.trials), fmt.Sprint(c.parameters),
 		fmt.Sprint(c.last)).Output()
 	if err != nil {

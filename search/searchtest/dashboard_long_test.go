@@ -20,8 +20,6 @@ import (
 	"lathe/internal/tools"
 	"lathe/search"
 	"lathe/search/sampler"
-	"lathe/search/storage/journal"
-	"lathe/search/storage/rdb"
 )
 
 // TestDashboard: optuna-dashboard opens a study of each storage, and answers at six addresses with what is in it.
@@ -29,21 +27,12 @@ func TestDashboard(t *testing.T) {
 	python := tools.NeedPeers(t)
 	for _, kind := range []string{"journal", "sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "run."+kind)
-			var storage search.Storage
-			var err error
-			where, first := path, 0 // the ID that Optuna gives the first study
-			switch kind {
-			case "sqlite":
-				where, first = "sqlite:///"+path, 1
-				storage, err = rdb.Open(t.Context(), path, true)
-			case "postgres":
-				url := tools.NeedPostgres(t).URL
-				where, first = pythonURL(url), 1
-				storage, err = rdb.Connect(t.Context(), url)
-			default:
-				storage, err = journal.Open(path, "lathe", true)
+			open, where := empty(t, kind)
+			first := 1 // the ID that Optuna gives the first study
+			if kind == "journal" {
+				first = 0
 			}
+			storage, err := open()
 			if err != nil {
 				t.Fatal(err)
 			}

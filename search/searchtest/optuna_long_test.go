@@ -18,6 +18,7 @@ import (
 	"lathe/search"
 	"lathe/search/sampler"
 	"lathe/search/storage/journal"
+	"lathe/search/storage/memory"
 	"lathe/search/storage/rdb"
 )
 
@@ -57,16 +58,7 @@ func TestOptuna(t *testing.T) {
 	python := tools.NeedPeers(t)
 	for _, kind := range []string{"journal", "sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "run."+kind)
-			where, open := path, func() (search.Storage, error) { return journal.Open(path, "lathe", true) }
-			if kind == "sqlite" {
-				where = "sqlite:///" + path
-				open = func() (search.Storage, error) { return rdb.Open(context.Background(), path, true) }
-			} else if kind == "postgres" {
-				url := tools.NeedPostgres(t).URL
-				where = pythonURL(url)
-				open = func() (search.Storage, error) { return rdb.Connect(context.Background(), url) }
-			}
+			open, where := empty(t, kind)
 			turns(t, open, func(args ...string) *exec.Cmd {
 				return exec.Command(python, append([]string{"-c", script, where}, args...)...)
 			})
@@ -74,9 +66,22 @@ func TestOptuna(t *testing.T) {
 	}
 }
 
-// pythonURL is the URL of a database with the driver that scripts/peers.txt has.
-func pythonURL(url string) string {
-	return strings.Replace(url, "postgresql:", "postgresql+psycopg2:", 1)
+// empty is a storage of a kind with nothing in it yet, and how Python's programs name it: with the driver that
+// scripts/peers.txt has.
+func empty(t testing.TB, kind string) (open func() (search.Storage, error), where string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run."+kind)
+	switch kind {
+	case "journal":
+		return func() (search.Storage, error) { return journal.Open(path, "lathe", true) }, path
+	case "sqlite":
+		return func() (search.Storage, error) { return rdb.Open(context.Background(), path, true) }, "sqlite:///" + path
+	case "postgres":
+		url := tools.NeedPostgres(t).URL
+		return func() (search.Storage, error) { return rdb.Connect(context.Background(), url) },
+			strings.Replace(url, "postgresql:", "postgresql+psycopg2:", 1)
+	}
+	return func() (search.Storage, error) { return memory.New(), nil }, "memory"
 }
 
 var ways = []search.Direction{search.Minimize, search.Maximize}

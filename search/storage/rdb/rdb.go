@@ -52,12 +52,12 @@ func Open(ctx context.Context, path string, create bool) (*Storage, error) {
 // Connect opens a database of PostgreSQL by its URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and makes the
 // tables where there are none. Errors as Open.
 func Connect(ctx context.Context, address string) (*Storage, error) {
-	s := &Storage{where: withoutPassword(address), d: &postgres}
+	s := &Storage{where: Shown(address), d: &postgres}
 	return s.open(ctx, address, 4)
 }
 
-// withoutPassword is an address as messages may show it.
-func withoutPassword(address string) string {
+// Shown is the address of a database as messages may show it, without a password.
+func Shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "postgresql://"
