@@ -192,8 +192,8 @@ func (a *App) printJob(name, text string, f *workerFlags, study string) error {
 	if f.trials > 0 {
 		trials = strconv.Itoa(f.trials)
 	}
-	funcs := template.FuncMap{"shell": shellWord, "json": strconv.Quote, "label": label}
-	storage, secret := shellWord(f.storage), ""
+	funcs := template.FuncMap{"shell": diag.ShellWord, "json": strconv.Quote, "label": label}
+	storage, secret := diag.ShellWord(f.storage), ""
 	if u, err := url.Parse(f.storage); err == nil && f.server() {
 		if _, has := u.User.Password(); has { // a script is no place for it
 			storage, secret = `"$LATHE_STORAGE"`, f.shown()
@@ -204,9 +204,6 @@ func (a *App) printJob(name, text string, f *workerFlags, study string) error {
 		"Study": strings.Join(strings.Fields(study), " "), "Jobs": f.jobs, "Workers": f.workers,
 		"Trials": trials, "Image": f.image})
 }
-
-// shellWord is a text as one word of a POSIX shell.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // label is a text as a name of Kubernetes: lower-case letters, digits and hyphens.
 func label(s string) string {

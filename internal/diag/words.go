@@ -50,3 +50,6 @@ func Amount(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
+
+// ShellWord is a text as one word of a POSIX shell, for commands that users copy.
+func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

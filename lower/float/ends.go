@@ -12,6 +12,7 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/whole"
+	"lathe/lower/float/simplify"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 )
@@ -105,7 +106,10 @@ func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 			return nil, err
 		}
 	}
-	if err := slices.Concat(Admission.Named([]string{"constant_index"}), Wholes).Apply(s, c); err != nil {
+	if err := simplify.Places(c); err != nil {
+		return nil, err
+	}
+	if err := Wholes.Apply(s, c); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -71,7 +72,7 @@ func outputsFlag(nodes []*ir.Node) string {
 	}
 	list := strings.Join(names, ",")
 	if strings.ContainsAny(list, " \"'$&;|<>()*?`\\#!~") {
-		list = "'" + strings.ReplaceAll(list, "'", "'\\''") + "'"
+		list = diag.ShellWord(list)
 	}
 	return "--outputs " + list
 }
