@@ -227,11 +227,7 @@ func (f *boardFacts) compare(ctx context.Context, r *boardRunFlags, g *ir.Graph,
 	if err != nil {
 		return err
 	}
-	var nodes []*ir.Node
-	for _, o := range g.Out {
-		nodes = append(nodes, o.Node)
-	}
-	f.Compared, f.Mismatches, f.First, err = golden.Compare("board", nodes, want, outputs)
+	f.Compared, f.Mismatches, f.First, err = golden.Compare("board", driver.OutputNodes(g), want, outputs)
 	return err
 }
 

@@ -154,7 +154,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 		return nil, err
 	}
 	done("float")
-	nodes := outputNodes(j.HW.Scheduled)
+	nodes := OutputNodes(j.HW.Scheduled)
 	c.Outputs = outputs(j.HW.Scheduled, len(want))
 	if err := e.software(ctx, j, c, nodes, want, done); err != nil {
 		return nil, err
@@ -181,7 +181,8 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	return c, err
 }
 
-func outputNodes(g *ir.Graph) []*ir.Node {
+// OutputNodes are the nodes that the outputs of g read, in their order.
+func OutputNodes(g *ir.Graph) []*ir.Node {
 	var nodes []*ir.Node
 	for _, o := range g.Out {
 		nodes = append(nodes, o.Node)
@@ -191,7 +192,7 @@ func outputNodes(g *ir.Graph) []*ir.Node {
 
 // outputs counts the values that samples have at the outputs of g.
 func outputs(g *ir.Graph, samples int) (n int) {
-	for _, node := range outputNodes(g) {
+	for _, node := range OutputNodes(g) {
 		n += samples * node.Type.Elems()
 	}
 	return n

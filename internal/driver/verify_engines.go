@@ -111,7 +111,7 @@ func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample)
 		if err != nil {
 			return err
 		}
-		nodes := outputNodes(j.HW.Scheduled)
+		nodes := OutputNodes(j.HW.Scheduled)
 		want = j.present(nodes, j.Samples[:n], want[:n])
 		return c.opinion(GateLevel, j, want, j.present(nodes, j.Samples[:n], run.Outputs))
 	}
@@ -129,7 +129,7 @@ func (e Engines) icarus(ctx context.Context, j Job, c *Check, want []ref.Sample,
 		if err != nil {
 			return err
 		}
-		nodes := outputNodes(j.HW.Scheduled)
+		nodes := OutputNodes(j.HW.Scheduled)
 		return c.opinion(SecondSimulator, j, presentAll(nodes, want[:n], lengths), presentAll(nodes, got, lengths))
 	}
 	if j.HW.decode == nil {
@@ -146,7 +146,7 @@ func (e Engines) icarus(ctx context.Context, j Job, c *Check, want []ref.Sample,
 		return err
 	}
 	mismatches, compared := c.Mismatches, c.Compared[SecondSimulator]
-	if err := c.compareTokens(SecondSimulator, j, outputNodes(j.HW.Scheduled), list, run); err != nil {
+	if err := c.compareTokens(SecondSimulator, j, OutputNodes(j.HW.Scheduled), list, run); err != nil {
 		return err
 	}
 	c.Second = append(c.Second, Opinion{SecondSimulator, len(list), c.Compared[SecondSimulator] - compared,
@@ -168,7 +168,7 @@ func (c *Check) quick() int {
 // opinion adds an engine to the counts and to the opinions.
 func (c *Check) opinion(engine string, j Job, want, got []ref.Sample) error {
 	mismatches := c.Mismatches
-	if err := c.compare(engine, outputNodes(j.HW.Scheduled), want, got); err != nil {
+	if err := c.compare(engine, OutputNodes(j.HW.Scheduled), want, got); err != nil {
 		return err
 	}
 	c.Second = append(c.Second, Opinion{engine, len(want), outputs(j.HW.Scheduled, len(want)), c.Mismatches - mismatches})

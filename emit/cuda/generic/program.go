@@ -137,18 +137,30 @@ func (c *compiler) kernel(n int, to Ref, store word.Type, doc string) error {
 	if k := len(c.group.Steps); k > 0 {
 		name = fmt.Sprintf("%s_%d", c.name, k)
 	}
-	g := newGen(c, name, count, word.U32)
-	g.run(n, to, store, doc)
-	if g.wide {
-		g = newGen(c, name, count, word.U64)
+	g := widened(func(as word.Type) *gen {
+		g := newGen(c, name, count, as)
 		g.run(n, to, store, doc)
-	}
+		return g
+	})
 	if g.err != nil {
 		return g.err
 	}
+	c.add(g)
+	return nil
+}
+
+// widened is the kernel that write writes with indices of 32 bits, or of 64 where they do not do.
+func widened(write func(as word.Type) *gen) *gen {
+	if g := write(word.U32); !g.wide {
+		return g
+	}
+	return write(word.U64)
+}
+
+// add appends a kernel to the steps.
+func (c *compiler) add(g *gen) {
 	g.k.Inline()
 	c.group.Steps = append(c.group.Steps, Step{Kernel: g.k, Args: g.args})
-	return nil
 }
 
 // TypeOf is the kernel type of a StableHLO element type.

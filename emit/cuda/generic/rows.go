@@ -46,21 +46,15 @@ func inRows(name string, doc []string, p *Program) *Group {
 	}
 	own := split(p, partial).own
 	for _, count := range rowCounts(p, own) {
-		for _, w := range []word.Type{word.U32, word.U64} {
-			c := &compiler{p: p, name: name, doc: doc, group: &Group{}, tables: map[int]int{}}
-			g := c.rowKernel(count, own, w)
-			if g.err != nil || g.rows.crosses {
-				break
-			}
-			if g.wide && w == word.U32 {
-				continue
-			}
-			g.k.Inline()
-			c.group.Steps = []Step{{Kernel: g.k, Args: g.args}}
-			c.group.Notes = []string{fmt.Sprintf("a block of %d threads computes one of %d rows, with what is computed once in "+
-				"shared memory", g.k.Threads(), count)}
-			return c.group
+		c := &compiler{p: p, name: name, doc: doc, group: &Group{}, tables: map[int]int{}}
+		g := widened(func(as word.Type) *gen { return c.rowKernel(count, own, as) })
+		if g.err != nil || g.rows.crosses {
+			continue
 		}
+		c.add(g)
+		c.group.Notes = []string{fmt.Sprintf("a block of %d threads computes one of %d rows, with what is computed once in "+
+			"shared memory", g.k.Threads(), count)}
+		return c.group
 	}
 	return nil
 }
