@@ -115,8 +115,8 @@ type searchStudy struct {
 	model  *choose.Meter
 	space  *space.Space
 	remote bool // the storage is a server, which may be gone for a while
-	// command is how the study was made, for other workers.
-	command *remembered
+	// command is how the study is made, for other workers; nil where it is made of a preset.
+	command func() (*remembered, error)
 }
 
 // begin reads model, samples and space, and finds or makes the study; fresh demands a new one.
@@ -142,9 +142,7 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err != nil {
 		return nil, diag.At(err, diag.SpaceSize, f.space)
 	}
-	if b.command, err = remember(c, model); err != nil {
-		return nil, err
-	}
+	b.command = func() (*remembered, error) { return remember(c, model) } // which reads all files
 	return b, b.join(ctx, f, fresh)
 }
 
@@ -217,6 +215,12 @@ func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) erro
 			return b.fits(f)
 		}
 	}
+	var made *remembered
+	if b.command != nil {
+		if made, err = b.command(); err != nil {
+			return err
+		}
+	}
 	id, err := storage.CreateStudy(ctx, f.study, b.space.Directions())
 	if err != nil {
 		return diag.At(err, diag.StudyStorage, f.shown())
@@ -226,7 +230,7 @@ func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) erro
 		search.Attr{Key: search.SamplerKey, Value: search.Encode(b.Sampler.Name())},
 		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)},
 		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())}, search.Attr{Key: runKey,
-			Value: search.Encode(b.command)})
+			Value: search.Encode(made)})
 	if err != nil {
 		return err
 	}
