@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"lathe/emit/meaning"
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -81,9 +82,9 @@ type port struct {
 	// Exponents are those of ir.Input.
 	Exponents []int `json:"exponents,omitempty"`
 	// Cache and Position are as in Port.
-	Cache    bool   `json:"cache,omitempty"`
-	Position bool   `json:"position,omitempty"`
-	Values   values `json:"values"`
+	Cache    bool           `json:"cache,omitempty"`
+	Position bool           `json:"position,omitempty"`
+	Values   meaning.Values `json:"values"`
 }
 
 // Host is what runs the kernels of a folder: files that are made of its Design.
@@ -171,7 +172,7 @@ func (d *Design) program() program {
 func (d *Design) describe(p Port) port {
 	t := p.Node.Type
 	q := port{Name: p.Name, Shape: t.Shape, Format: t.Format.String(), Store: string(p.Store), Codes: p.Codes,
-		Values: d.values(p), Cache: p.Cache, Position: p.Position}
+		Values: meaning.Of(p.Node.Type, d.Stage), Cache: p.Cache, Position: p.Position}
 	if q.Shape == nil {
 		q.Shape = []int{}
 	}

@@ -230,7 +230,9 @@ func readme(d *emit.Design) (string, error) {
 		Bench, Makefile, Vivado []string
 		Memory                  *emit.Memory
 		Routed                  string
-	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory, routed(d)})
+		Shell                   bool
+	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory, routed(d),
+		len(d.Extras("axi/")) > 0})
 	return s.String(), err
 }
 

@@ -144,9 +144,10 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 		file = e.source.Calibrate
 	}
 	var given []ref.Sample
+	var arrays *npz.File
 	if file != "" && n > 0 {
-		arrays, err := npz.Read(file)
-		if err != nil {
+		var err error
+		if arrays, err = npz.Read(file); err != nil {
 			return err
 		}
 		arrays, _ = driver.Filled(hw.Scheduled, hw.Plan, arrays)
@@ -161,7 +162,7 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 	if err := hw.Complete(c.Context(), model, samples); err != nil || e.shell == "" {
 		return err
 	}
-	return addShell(hw.Design)
+	return addShell(c.Context(), hw, arrays, samples)
 }
 
 // quantized imports a model and quantizes it, and prints what there is to say of it.

@@ -188,3 +188,6 @@ func reshaping(have, shape []int) string {
 func commas(list []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 }
+
+// Several is a batch of samples that have an axis of their own.
+func Several(samples int) Batch { return Batch{samples, prepended} }

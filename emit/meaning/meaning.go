@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cuda
+// Package meaning says what the codes of a value mean, for programs beside a design that know nothing of formats.
+package meaning
 
 import (
 	"fmt"
 	"math"
 
-	"lathe/cuda/word"
 	"lathe/ir"
 	"lathe/ir/format"
 )
 
-// values say what the codes of a port mean, so that a host program can make them of values and read them.
-type values struct {
+// Values say what the codes of an input or output mean, so that a host program can make them of values and read them.
+type Values struct {
 	// Kind is "float"; "whole" for whole numbers of the model itself, of type Type in NumPy; "integer" for codes of the
 	// value (code - zero) * scale; "block" for those with the further factor 2^(field - scale_bias) of their block, NaN
 	// for the field of all ones; "table" for codes whose values a table lists; "code" for others.
@@ -45,25 +45,28 @@ type values struct {
 // tableBits are those of the codes whose values are listed.
 const tableBits = 8
 
+// scaleBits are the most of a scale of blocks.
+const scaleBits = 8
+
 // mostBits are those of integers that a host converts in float64.
 const mostBits = 53
 
-// values are those of a port of d.
-func (d *Design) values(p Port) values {
-	f := p.Node.Type.Format
-	v := values{Kind: "code", Bits: f.Width()}
-	if p.Node.Type.IsFloat() {
+// Of is what the codes of a type mean, in a graph at a stage.
+func Of(t ir.Type, stage ir.Stage) Values {
+	f := t.Format
+	v := Values{Kind: "code", Bits: f.Width()}
+	if t.IsFloat() {
 		v.Kind = "float"
 		return v
 	}
-	if ints, whole := ir.WholeOf(f); whole && d.Stage == ir.StageFloat {
+	if ints, whole := ir.WholeOf(f); whole && stage == ir.StageFloat {
 		v.Kind, v.Type, v.Min, v.Max = "whole", wholeName(ints), ints.Min(), ints.Max()
 		return v
 	}
 	if _, _, beside := format.ScaledAlong(f); beside {
 		return v
 	}
-	if b, block := p.Node.Type.BlockFormat(); block {
+	if b, block := t.BlockFormat(); block {
 		return v.block(b)
 	}
 	if i, ok := format.IntegersOf(f); ok && i.Codes.W <= mostBits {
@@ -96,15 +99,15 @@ func wholeName(ints format.Fixed) string {
 	return fmt.Sprintf("uint%d", ints.W)
 }
 
-func (v *values) integers(i format.Integers) {
+func (v *Values) integers(i format.Integers) {
 	v.Kind, v.Scale, v.Zero = "integer", i.Step.Float64(), i.Zero
 	v.Min, v.Max, v.Wrap, v.Round = i.Codes.Min(), i.Codes.Max(), i.Codes.Over == format.Wrap, i.Codes.Round.String()
 }
 
 // block describes blocks of integers with a scale of up to eight bits; others stay codes.
-func (v values) block(b format.Block) values {
+func (v Values) block(b format.Block) Values {
 	element, ok := format.AsFixed(b.Element())
-	if !ok || b.ScaleWidth() > 8*word.U8.Bytes() {
+	if !ok || b.ScaleWidth() > scaleBits {
 		return v
 	}
 	step := format.FromInt(1, -element.F)
@@ -116,7 +119,7 @@ func (v values) block(b format.Block) values {
 }
 
 // table lists the values of a format's codes, and where rounding goes from one to the next.
-func (v *values) table(f format.Format) {
+func (v *Values) table(f format.Format) {
 	v.Kind, v.MinusZero = "table", f.Encode(format.FromFloat32(float32(math.Copysign(0, -1))))
 	for code := range int64(1) << f.Width() {
 		if x := f.Decode(code); x.IsFinite() {
