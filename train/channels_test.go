@@ -46,7 +46,7 @@ func TestChannels(t *testing.T) {
 		d := load(t, "[prune]\ngranularity = \"channel\"\n"+c.text)
 		d.plan.Train.Epochs = 2
 		r := d.run(t, d.options())
-		whole, err := d.model.Ship(r.Values, nil, nil)
+		whole, err := d.model.Ship(r.Values, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,10 +17,10 @@ type leaf struct {
 	model.Param
 	param int // of the model
 	mask  []bool
-	rate  float64 // of the learning rate, of widths; 0: 1
+	rate  float64 // of the learning rate, of widths and steps; 0: 1
 }
 
-// isWidth says that a leaf is places that codes lose, and no values of parameters.
+// isWidth says that a leaf is about codes, the places that they lose or their step, and no values of parameters.
 func (l *leaf) isWidth() bool { return l.rate > 0 }
 
 // adapter is a matrix of the model to which a product of two leaves is added: W + alpha/rank B A (Hu et al. 2021).
@@ -37,6 +37,7 @@ type leaves struct {
 	merged map[int]adapter // by parameter
 	narrow map[int]int     // by leaf of weights: the leaf of the places that their codes lose on the right
 	data   []int           // by value of model.Each: the leaf of such places of its channels; nil: none are trained
+	scales []int           // by scale of model.Scales: its leaf
 }
 
 // choose makes leaves of the parameters that are trained.

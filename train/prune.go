@@ -248,7 +248,8 @@ func (t *Trainer) Pruned() (*ir.Graph, error) {
 		masks = append(masks, slices.Clone(t.all[i].mask))
 	}
 	t.mask(t.starts(), t.share(t.total))
-	g, err := t.model.Ship(t.values(t.starts()), nil, t.lost(t.starts()))
+	begin := t.starts()
+	g, err := t.model.Ship(t.values(begin), nil, t.lost(begin), scaleValues(t.leaves, begin))
 	for i := range t.all {
 		t.all[i].mask = masks[i]
 	}

@@ -143,6 +143,7 @@ func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []
 	}
 	params, bits := s.params(b, a.base, trained, a.masks)
 	a.forward.Places, a.forward.Drop = s.dataPlaces(b, trained), drop
+	a.forward.Scales = scaleValues(s.leaves, trained)
 	out, err := a.forward.Run(params, in)
 	if err != nil {
 		return loss, bits, err

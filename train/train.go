@@ -142,6 +142,9 @@ func (o *Options) complete(set *Set) *Options {
 func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	o = o.complete(set)
 	l, err := choose(m, &o.Train, &o.LoRA)
+	if err == nil {
+		l.steps()
+	}
 	if err == nil && o.Bits.Given {
 		err = l.widths(&o.Bits)
 	}
@@ -354,7 +357,7 @@ func (t *Trainer) ship(ctx context.Context, now [][]float32) (*ir.Graph, error) 
 			return nil, err
 		}
 	}
-	g, err := t.model.Ship(t.values(now), buffers, t.lost(now))
+	g, err := t.model.Ship(t.values(now), buffers, t.lost(now), scaleValues(t.leaves, now))
 	if err == nil && t.channels != nil {
 		err = t.channels.Remove(g, t.gone())
 	}

@@ -64,6 +64,9 @@ func load(t testing.TB, toml string) *digits {
 		}
 		float = q.Float
 		d.model, err = model.Quantized(q.Graph, q.Report.Lowered, q.Report.Grids)
+		if err == nil && d.plan.Train.Scales == "lsq" {
+			_, err = d.model.LearnScales(nil)
+		}
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -109,6 +109,7 @@ type prepared struct {
 	report   *quantize.Report
 	judge    func(context.Context, *ir.Graph) (float64, error)
 	figure   string // that judge gives
+	notes    []string
 }
 
 // Run trains.
@@ -144,6 +145,7 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	if out.Result, err = trainer.Run(ctx, engine); err != nil {
 		return nil, err
 	}
+	out.Notes = append(out.Notes, p.notes...)
 	if p.plan.LoRA.Rank > 0 && t.Folder != "" {
 		var note string
 		if out.Adapter, note, err = t.writeAdapter(p, out.Result); err != nil {
@@ -299,6 +301,9 @@ func (p *prepared) quantize(ctx context.Context, s driver.Source, g *ir.Graph) e
 	}
 	p.float, p.report = q.Float, q.Report
 	p.model, err = model.Quantized(q.Graph, q.Report.Lowered, q.Report.Grids)
+	if err == nil && p.plan.Train.Scales == "lsq" {
+		err = p.learnScales(ctx, q)
+	}
 	return err
 }
 

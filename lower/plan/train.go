@@ -25,6 +25,7 @@ type trainFile struct {
 	Smoothing   *float64 `toml:"smoothing"`
 	Seed        *int64   `toml:"seed"`
 	Fidelity    *string  `toml:"fidelity"`
+	Scales      *string  `toml:"scales"`
 	BatchNorm   *string  `toml:"batch_norm"`
 	Dropout     *float64 `toml:"dropout"`
 	DropoutOf   []string `toml:"dropout_of"`
@@ -73,6 +74,7 @@ var (
 	ScheduleWords  = []string{"cosine", "linear", "constant"}
 	TrainLosses    = []string{"cross_entropy", "mse", "bce"}
 	FidelityWords  = []string{"exact", "fast"}
+	ScalesWords    = []string{"calibrated", "lsq"}
 	BatchNormWords = []string{"frozen", "train"}
 	PruneWords     = []string{"l1", "l2", "taylor", "random"}
 	GrainWords     = []string{"element", "channel"}
@@ -89,7 +91,7 @@ const UsualBatch = 32
 func usualTraining() Train {
 	return Train{Method: "qat", Init: "model", Epochs: 10, Accumulate: 1, Optimizer: "adamw", LR: 1e-3, WeightDecay: 0.01,
 		Schedule: "cosine", Warmup: 0.05, Clip: 1, Loss: "cross_entropy", Seed: 1, Fidelity: "exact",
-		DropoutOf: []string{"*"}}
+		Scales: "calibrated", DropoutOf: []string{"*"}}
 }
 
 func (p *parser) train(f *trainFile, t *Train) {
@@ -112,6 +114,7 @@ func (p *parser) train(f *trainFile, t *Train) {
 		t.Seed = uint64(*f.Seed)
 	}
 	t.Fidelity = FidelityWords[p.word("train.fidelity", f.Fidelity, FidelityWords)]
+	t.Scales = ScalesWords[p.word("train.scales", f.Scales, ScalesWords)]
 	t.Freeze = f.Freeze
 	if t.Init == "random" && f.Method == nil {
 		t.Method = "sft"
@@ -119,6 +122,10 @@ func (p *parser) train(f *trainFile, t *Train) {
 	if t.Init == "random" && t.Method != "sft" {
 		p.fail("train.init", "init = \"random\" is for floats; method = %q trains in the formats of a trained model",
 			t.Method).WithHint("train with method = \"sft\" first, and then what that saves")
+	}
+	if t.Scales == "lsq" && t.Method == "sft" {
+		p.fail("train.scales", "method = \"sft\" trains in floats, which have no steps").
+			WithHint("train with method = \"qat\", or what sft saves, or leave scales out")
 	}
 	p.batchNorm(f, t)
 	p.dropout(f, t)
@@ -214,6 +221,14 @@ func (p *parser) bits(f *bitsFile, plan *Plan) {
 		p.fail("bits", "method = \"sft\" trains in floats, which have no widths").
 			WithHint("train with method = \"qat\", or what sft saves, or leave [bits] out")
 	}
+	if t.Given && plan.Train.Scales == "lsq" {
+		p.fail("bits", "[bits] trains how many places codes lose on the right, and scales = \"lsq\" their steps").
+			WithHint("leave one of them out")
+	}
+	if plan.Prune.Channels && plan.Train.Scales == "lsq" {
+		p.fail("train.scales", "scales = \"lsq\" trains the steps of channels, which granularity = \"channel\" removes").
+			WithHint("remove channels first, in a run without scales, or leave one of them out")
+	}
 }
 
 func (p *parser) distill(f *distillFile, plan *Plan) {
@@ -258,6 +273,9 @@ type Train struct {
 	Seed      uint64
 	// Fidelity is exact or fast.
 	Fidelity string
+	// Scales is calibrated, where the steps of codes stay as calibration or the plan has them, or lsq, where they are
+	// trained.
+	Scales string
 	// BatchNorm is what batch normalizations normalize by: frozen, the statistics of the model, or train, those of the
 	// batch, while the statistics of the model follow them.
 	BatchNorm string

@@ -34,13 +34,16 @@ type Forward struct {
 	Stats []hlo.Value
 	// Places are how many places the channels of each of Model.Each lose on the right, f32; nil for those that stand.
 	Places []hlo.Value
+	// Scales is what is trained of the steps of each of Model.Scales, see Scale.Leaf.
+	Scales []hlo.Value
 	// Drop, if not nil, prints what is left of v, which node multiplies; sites number such values.
 	Drop func(node string, site int, v hlo.Value) hlo.Value
 
 	b        *hlo.Builder
 	fidelity Fidelity
 	rounders map[string]*format.Rounder
-	fixed    map[*ir.Node]hlo.Value // constants, by nodes of float
+	steps    []hlo.Value           // of Scales
+	standing map[float64]hlo.Value // steps that stand beside them
 }
 
 // Prepare prints what forward passes need outside of loops.
@@ -50,6 +53,7 @@ func (m *Model) Prepare(b *hlo.Builder, f Fidelity) (*Forward, error) {
 	if m.graph.Stage == ir.StageFloat {
 		return p, nil
 	}
+	p.prepareSteps()
 	var errs diag.List
 	need := func(n *ir.Node, t ir.Type, grid format.Format) {
 		if err := p.need(t, grid); err != nil {
@@ -91,6 +95,7 @@ func (p *Forward) need(t ir.Type, grid format.Format) error {
 func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 	p.Values, p.Stats = map[string]hlo.Value{}, make([]hlo.Value, len(p.Buffers))
 	own := map[*ir.Node]hlo.Value{} // by nodes of float
+	p.printSteps()
 	for i, n := range p.float.In {
 		v := in[i]
 		if n.Type.IsFloat() {
@@ -159,6 +164,10 @@ func (p *Forward) args(i int, params []hlo.Value, own map[*ir.Node]hlo.Value) ([
 		switch {
 		case trained && p.graph.Stage == ir.StageFloat:
 			out[k] = params[at.param]
+		case trained && at.scale >= 0:
+			out[k] = p.roundWeights(at.scale, params[at.param])
+		case trained && k == 2 && p.weighings[n.Name].factored:
+			out[k] = p.learnedBias(p.weighings[n.Name], params[at.param])
 		case trained:
 			out[k] = p.round(at.typ, at.grid, params[at.param], 0)
 		case a.IsConst():
@@ -208,7 +217,13 @@ func (p *Forward) node(i int, args []hlo.Value) (hlo.Value, error) {
 	} else if v, err = carrier.Print(p.b, n, wide); err != nil {
 		return v, err
 	}
+	if rounded, ok := p.learnedResult(q, v); ok {
+		return rounded, p.b.Err()
+	}
 	rounded := p.round(q.Type, q.Type.Format, v, 1)
+	if p.learnedArgs(q) {
+		return rounded, p.b.Err()
+	}
 	if p.fidelity == Exact && !q.Op.Traits.Weighted && !q.Op.Traits.Casts {
 		if exact, ok := p.exact(q, args); ok {
 			return p.b.Through(exact, rounded), p.b.Err()

@@ -66,6 +66,8 @@ type Model struct {
 	// Approximate names nodes whose sums have no step in common that floats hold: their codes may differ from those of
 	// hardware by rounding.
 	Approximate []string
+	// Scales are the steps that are trained; see LearnScales.
+	Scales []Scale
 
 	graph *ir.Graph // as it ships, but for the values of parameters
 	slots []slot
@@ -79,6 +81,10 @@ type Model struct {
 	// norms are the batch normalizations, by node of float, and the place of their mean in Buffers.
 	norms map[*ir.Node]int
 	sums  map[*ir.Node]sumType
+	// learned are Scales by the nodes of graph that have them, learnedWeights by constants, weighings the steps that
+	// layers meet, by node.
+	learned, learnedWeights map[string]int
+	weighings               map[string]weighing
 }
 
 // place is a parameter as a node of float reads it.
@@ -86,6 +92,9 @@ type place struct {
 	param int
 	typ   ir.Type // of its codes
 	grid  format.Format
+	// constant is the name of the constant, scale its step in Scales, -1 where that stands.
+	constant string
+	scale    int
 }
 
 func begin(g *ir.Graph) *Model {
@@ -192,7 +201,7 @@ func (m *Model) open() error {
 			}
 			in := &ir.Node{Name: fmt.Sprintf("%s.%d", n.Name, i), Op: leaf.Input, Attrs: &ir.Input{},
 				Type: ir.Float(a.Type.Shape...), Pos: n.Pos}
-			n.Args[i], m.places[in] = in, place{s.param, a.Type, s.grid}
+			n.Args[i], m.places[in] = in, place{s.param, a.Type, s.grid, a.Name, -1}
 		}
 	}
 	for _, n := range m.float.Nodes {

@@ -139,11 +139,59 @@ func lost(m *model.Model, seed uint64) [][]float32 {
 	return out
 }
 
-// compare runs the forward pass on a few samples, and the graph that ships.
-func compare(t *testing.T, example, toml string, approximate bool) {
+// TestExactSteps does so where steps are trained: fraction bits, real steps of weights, of data, of both.
+func TestExactSteps(t *testing.T) {
+	const lsq = "[train]\nscales = \"lsq\"\n[quantize]\n"
+	for _, c := range tools.Few(4, []struct {
+		example, plan string
+		scales        int
+	}{
+		{"digits-mlp", lsq + "data = \"int(8)*0.03\"\nweight = \"int(4)*0.05\"\n", 5},
+		{"digits-mlp", lsq + "data = \"fixed(4)\"\nunsigned = true\nweight = \"fixed(3)\"\n", 5},
+		{"digits-cnn", lsq + "data = \"fixed(6)\"\nweight = \"int(4)*0.05\"\n", 5},
+		{"digits-mlp", lsq + "data = \"int(6,z=3)*0.11\"\nweight = \"fixed(4)\"\n", 5},
+		{"digits-mlp", lsq + "data = \"fixed(5,2,round=floor)\"\nweight = \"int(3,over=sym)*0.11\"\n", 5},
+		{"digits-cnn", lsq, 5},
+		{"digits-resnet", lsq, 0},
+		{"digits-dscnn", lsq, 0},
+		{"digits-vit", lsq, 0},
+		{"digits-gru", lsq, 0},
+		{"tiny-llama", lsq, 0},
+	}) {
+		t.Run(c.example+" "+c.plan, func(t *testing.T) {
+			if got := compare(t, c.example, c.plan, false); c.scales > 0 && got != c.scales {
+				t.Errorf("%d steps are trained, not %d", got, c.scales)
+			}
+		})
+	}
+}
+
+// moved are steps that training may come to, drawn at random, some further than they may go.
+func moved(m *model.Model, seed uint64) [][]float32 {
+	r := rand.New(rand.NewPCG(seed, 5))
+	var out [][]float32
+	for _, s := range m.Scales {
+		x := s.Leaf()
+		for i := range x {
+			if x[i] = float32(r.NormFloat64() * 2); !s.Powers {
+				x[i] = float32(math.Exp2(r.NormFloat64()))
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// compare runs the forward pass on a few samples, and the graph that ships, and counts the steps that are trained.
+func compare(t *testing.T, example, toml string, approximate bool) (scales int) {
 	m, q := quantized(t, example, toml)
-	values, places := shaken(m, 1), lost(m, 1)
-	shipped, err := m.Ship(values, nil, places)
+	if q.Plan.Train.Scales == "lsq" {
+		if _, err := m.LearnScales(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values, places, steps := shaken(m, 1), lost(m, 1), moved(m, 1)
+	shipped, err := m.Ship(values, nil, places, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +208,7 @@ func compare(t *testing.T, example, toml string, approximate bool) {
 		t.Fatal(err)
 	}
 	floats, entered = floats[:8], entered[:8]
-	got := forward(t, m, q.Float, values, places, floats)
+	got := forward(t, m, q.Float, values, places, steps, floats)
 	traces := traced(t, shipped, entered)
 	for at, all := range got {
 		n := shipped.Nodes[at]
@@ -187,10 +235,11 @@ func compare(t *testing.T, example, toml string, approximate bool) {
 	if approximate != (len(m.Approximate) > 0) {
 		t.Errorf("sums that are not exact: %v", m.Approximate)
 	}
+	return len(m.Scales)
 }
 
 // forward are the values of each node for samples, by the place of the node.
-func forward(t *testing.T, m *model.Model, float *ir.Graph, values, places [][]float32,
+func forward(t *testing.T, m *model.Model, float *ir.Graph, values, places, steps [][]float32,
 	samples []ref.Sample) map[int][]float64 {
 	t.Helper()
 	b := hlo.New("main")
@@ -218,6 +267,10 @@ func forward(t *testing.T, m *model.Model, float *ir.Graph, values, places [][]f
 	}
 	for i, x := range places {
 		f.Places = append(f.Places, b.Arg(m.Each[i].Node, hlo.TypeOf(hlo.F32, len(x))))
+		args = append(args, hlo.FromFloat32s([]int{len(x)}, x))
+	}
+	for i, x := range steps {
+		f.Scales = append(f.Scales, b.Arg(m.Scales[i].Node, hlo.TypeOf(hlo.F32, len(x))))
 		args = append(args, hlo.FromFloat32s([]int{len(x)}, x))
 	}
 	if _, err := f.Run(params, in); err != nil {

@@ -158,11 +158,11 @@ func channelType(c plan.Choice, t *ir.Tensor, finer int) (ir.Type, string) {
 	fracs := channelFracs(f, t.Type.Shape[0], finer, func(c int, _ []float32) []float32 {
 		return t.Floats[c*size : (c+1)*size]
 	})
-	return fracsType(typ, f, fracs), ""
+	return InSteps(typ, f, fracs), ""
 }
 
-// fracsType is typ with the format of integers f at the given fraction bits of each channel.
-func fracsType(typ ir.Type, f format.Fixed, fracs []int) ir.Type {
+// InSteps is typ, of constants, with the format of integers f at the given fraction bits of each index of axis 0.
+func InSteps(typ ir.Type, f format.Fixed, fracs []int) ir.Type {
 	same := true
 	for _, v := range fracs {
 		typ.Scales = append(typ.Scales, float32(math.Ldexp(1, -v)))
@@ -362,7 +362,7 @@ func (q *quantizer) largeWeights(n *ir.Node, c plan.Choice) (done bool) {
 	if infinite.Load() {
 		return false
 	}
-	typ := fracsType(ir.Type{Shape: w.Type.Shape}, f, fracs)
+	typ := InSteps(ir.Type{Shape: w.Type.Shape}, f, fracs)
 	codes := make([]byte, data.Len())
 	rowsWith(channels, func(c int, buf *[]float32) {
 		*buf = row(c, *buf)
