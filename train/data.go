@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"lathe/internal/diag"
 	"lathe/ir/hlo"
+	"lathe/lower/plan"
 )
 
 // Set is samples with what the model should say of them.
@@ -21,6 +23,39 @@ type Set struct {
 	Labels  hlo.Array
 	Teacher *hlo.Array
 	N       int
+}
+
+// checkBatch refuses steps that take more samples than there are, and batches that devices cannot share.
+func (o *Options) checkBatch(set *Set) error {
+	t := &o.Train
+	if set.N < 1 || t.Samples() > set.N {
+		e := diag.New(diag.TrainBatch, set.Name, "a step takes %d samples, and there are %d", t.Samples(), set.N)
+		if t.Accumulate > set.N {
+			return e.WithHint("set accumulate = 1 in [train]")
+		}
+		return e.WithHint("use --batch %d or less", max(set.N/t.Accumulate, 1))
+	}
+	if t.Batch%o.Devices == 0 {
+		return nil
+	}
+	e := diag.New(diag.TrainBatch, set.Name, "batches of %d samples cannot be divided among %d devices", t.Batch,
+		o.Devices)
+	if t.Batch < o.Devices {
+		return e.WithHint("use --devices %d or less", t.Batch)
+	}
+	return e.WithHint("use --batch %d", t.Batch/o.Devices*o.Devices)
+}
+
+// complete is a copy with all that the plan leaves open.
+func (o *Options) complete(set *Set) *Options {
+	out := *o
+	t := &out.Train
+	out.Devices = max(o.Devices, 1)
+	if t.Accumulate = max(t.Accumulate, 1); t.Batch == 0 {
+		t.Batch = min(plan.UsualBatch, set.N/t.Accumulate)
+		t.Batch = max(t.Batch/out.Devices*out.Devices, 1)
+	}
+	return &out
 }
 
 // Digest tells data sets apart.

@@ -14,6 +14,8 @@ type Engine interface {
 	Compile(ctx context.Context, p *hlo.Program) (Program, error)
 	// Upload leaves arrays where programs read them.
 	Upload(ctx context.Context, arrays ...hlo.Array) ([]Buffer, error)
+	// Spread leaves an array for an input of which each device gets an equal part of an axis.
+	Spread(ctx context.Context, axis int, a hlo.Array) (Buffer, error)
 }
 
 // Program is a compiled program.
@@ -43,6 +45,10 @@ func (d device) Compile(ctx context.Context, p *hlo.Program) (Program, error) {
 func (d device) Upload(ctx context.Context, arrays ...hlo.Array) ([]Buffer, error) {
 	held, err := d.Engine.Upload(ctx, arrays...)
 	return asBuffers(held), err
+}
+
+func (d device) Spread(ctx context.Context, axis int, a hlo.Array) (Buffer, error) {
+	return d.Engine.Spread(ctx, axis, a)
 }
 
 func asBuffers(held []*pjrt.Buffer) []Buffer {

@@ -17,10 +17,6 @@ var stored = []hlo.Kind{hlo.KindDot, hlo.KindConvolution, hlo.KindReduceWindow, 
 // Memory is about how many bytes a program needs at the least: its arguments, and at its fullest place what has been
 // made for products, convolutions and look-ups, or by them, and is still read.
 func Memory(p *hlo.Program) int64 {
-	var given int64
-	for _, a := range slices.Concat(p.Inputs, p.Weights) {
-		given += bytesOf(a.Type)
-	}
 	last, lies := make([]int, len(p.Ops)), make([]bool, len(p.Ops))
 	for n, o := range p.Ops {
 		whole := slices.Contains(stored, o.Kind)
@@ -57,7 +53,16 @@ func Memory(p *hlo.Program) int64 {
 			now -= bytesOf(p.Ops[e].Type)
 		}
 	}
-	return given + most
+	return given(p) + most
+}
+
+// given is how many bytes the arguments of a program have, which each of several devices has.
+func given(p *hlo.Program) int64 {
+	var n int64
+	for _, a := range slices.Concat(p.Inputs, p.Weights) {
+		n += bytesOf(a.Type)
+	}
+	return n
 }
 
 // source is the value that n is in another shape.
@@ -81,9 +86,12 @@ func (t *Trainer) giveBack() {
 	}
 }
 
+// needs is about how many bytes a program needs at the least, on all devices.
+func (t *Trainer) needs(p *hlo.Program) int64 { return Memory(p) + int64(t.options.Devices-1)*given(p) }
+
 // enough refuses training that needs more memory than there is.
 func (t *Trainer) enough() error {
-	need, free := Memory(t.printed), t.options.Memory
+	need, free := t.needs(t.printed), t.options.Memory
 	if free <= 0 || need <= free {
 		return nil
 	}
@@ -94,7 +102,10 @@ func (t *Trainer) enough() error {
 		p := *t.plan
 		p.Batch, p.Accumulate = b, t.plan.Accumulate*(t.plan.Batch/b)
 		smaller.plan = &p
-		if printed, err := smaller.program(t.start); err == nil && Memory(printed) <= free {
+		if p.Batch%t.options.Devices > 0 {
+			continue
+		}
+		if printed, err := smaller.program(t.start); err == nil && t.needs(printed) <= free {
 			return e.WithHint("use --batch %d, with accumulate = %d in [train] for as many samples a step", b, p.Accumulate)
 		}
 	}

@@ -117,6 +117,7 @@ func (s *stepper) arguments(b *hlo.Builder, steps, batches int) (*arguments, err
 	}
 	a.numbers = b.Arg("", hlo.TypeOf(hlo.F32, steps, columns))
 	a.samples = b.Arg("", hlo.TypeOf(hlo.I32, batches, s.plan.Batch))
+	b.Split(a.samples, 1)
 	for _, x := range s.set.Inputs {
 		a.inputs = append(a.inputs, b.Arg("", x.Type))
 	}

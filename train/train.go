@@ -27,6 +27,8 @@ type Options struct {
 	Bits    plan.Bits
 	// Memory is how many bytes may be used; 0: not known.
 	Memory int64
+	// Devices is the number of devices of the engine, each of which takes an equal part of each batch; 0: one.
+	Devices int
 	// Folder keeps checkpoints, one an epoch; "" for none.
 	Folder string
 	// Watch, if not nil, hears of each call, that is of a few steps.
@@ -128,16 +130,6 @@ func (t *Trainer) Run(ctx context.Context, e Engine) (*Result, error) {
 	return out, err
 }
 
-// complete is a copy with all that the plan leaves open.
-func (o *Options) complete(set *Set) *Options {
-	out := *o
-	t := &out.Train
-	if t.Accumulate = max(t.Accumulate, 1); t.Batch == 0 {
-		t.Batch = max(min(plan.UsualBatch, set.N/t.Accumulate), 1)
-	}
-	return &out
-}
-
 // New checks the data against the model, and reads the checkpoint of the folder, if there is one.
 func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	o = o.complete(set)
@@ -154,12 +146,8 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if set.N < 1 || o.Train.Samples() > set.N {
-		e := diag.New(diag.TrainBatch, set.Name, "a step takes %d samples, and there are %d", o.Train.Samples(), set.N)
-		if o.Train.Accumulate > set.N {
-			return nil, e.WithHint("set accumulate = 1 in [train]")
-		}
-		return nil, e.WithHint("use --batch %d or less", max(set.N/o.Train.Accumulate, 1))
+	if err := o.checkBatch(set); err != nil {
+		return nil, err
 	}
 	out := m.Graph().Out[0]
 	shape := out.Node.Type.Shape
@@ -255,7 +243,7 @@ func (t *Trainer) call(ctx context.Context) error {
 		numbers = append(numbers, 0, 1, 1, 0, 0, 0)
 	}
 	samples := batches(t.plan.Seed, t.done, t.steps, t.plan.Samples(), t.set.N)
-	given, err := t.engine.Upload(ctx, hlo.FromFloat32s([]int{t.steps, columns}, numbers),
+	given, err := t.give(ctx, hlo.FromFloat32s([]int{t.steps, columns}, numbers),
 		hlo.FromInt64s(hlo.I32, []int{t.steps * t.plan.Accumulate, t.plan.Batch}, samples))
 	if err != nil {
 		return err
@@ -273,6 +261,16 @@ func (t *Trainer) call(ctx context.Context) error {
 		return err
 	}
 	return t.after(ctx, n, facts)
+}
+
+// give uploads the numbers of steps and their samples: of each batch, a device gets an equal part.
+func (t *Trainer) give(ctx context.Context, numbers, samples hlo.Array) ([]Buffer, error) {
+	given, err := t.engine.Upload(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := t.engine.Spread(ctx, 1, samples)
+	return append(given, parts), err
 }
 
 func download(ctx context.Context, held []Buffer) ([]hlo.Array, error) {

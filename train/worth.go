@@ -62,8 +62,8 @@ func (t *Trainer) worths(ctx context.Context) ([][]float32, error) {
 		}
 	}
 	samples := batches(t.plan.Seed, t.done, worthBatches, t.plan.Batch, t.set.N)
-	given, err := t.engine.Upload(ctx, hlo.FromFloat32s([]int{worthBatches, columns},
-		make([]float32, worthBatches*columns)), hlo.FromInt64s(hlo.I32, []int{worthBatches, t.plan.Batch}, samples))
+	given, err := t.give(ctx, hlo.FromFloat32s([]int{worthBatches, columns}, make([]float32, worthBatches*columns)),
+		hlo.FromInt64s(hlo.I32, []int{worthBatches, t.plan.Batch}, samples))
 	if err != nil {
 		return nil, err
 	}

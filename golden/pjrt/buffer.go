@@ -22,13 +22,31 @@ type Buffer struct {
 // Type is the type of the array.
 func (b *Buffer) Type() hlo.Type { return b.typ }
 
-// Upload copies arrays to the device.
+// Upload copies arrays to the device, or to each of several.
 func (e *Engine) Upload(ctx context.Context, arrays ...hlo.Array) ([]*Buffer, error) {
+	return e.upload(ctx, 0, arrays)
+}
+
+// Spread copies an array to the devices, to each an equal part of an axis, for an input that is split so (see
+// hlo.Builder.Split).
+func (e *Engine) Spread(ctx context.Context, axis int, a hlo.Array) (*Buffer, error) {
+	if axis < 0 || axis >= a.Type.Rank() || a.Type.Dims[axis]%e.Devices() != 0 {
+		return nil, diag.New(diag.PJRTRun, "", "axis %d of %s is not divided by %d devices", axis, a.Type, e.Devices())
+	}
+	out, err := e.upload(ctx, axis+1, []hlo.Array{a})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+func (e *Engine) upload(ctx context.Context, split int, arrays []hlo.Array) ([]*Buffer, error) {
 	parts, err := arrayParts(arrays)
 	if err != nil {
 		return nil, diag.New(diag.PJRTRun, "", "%v", err)
 	}
-	c, err := e.request(ctx, kindUpload, parts...)
+	head := binary.LittleEndian.AppendUint32(nil, uint32(split))
+	c, err := e.request(ctx, kindUpload, append([][]byte{head}, parts...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +67,16 @@ func (e *Engine) buffers(c *cursor, types []hlo.Type) ([]*Buffer, error) {
 	return out, e.reply(c)
 }
 
-// Download copies the array from the device.
-func (b *Buffer) Download(ctx context.Context) (hlo.Array, error) {
+// Download copies the array from the device, the first of several.
+func (b *Buffer) Download(ctx context.Context) (hlo.Array, error) { return b.DownloadFrom(ctx, 0) }
+
+// DownloadFrom copies what a device has of the array, which is the whole.
+func (b *Buffer) DownloadFrom(ctx context.Context, device int) (hlo.Array, error) {
 	if err := b.usable("download"); err != nil {
 		return hlo.Array{}, err
 	}
-	c, err := b.e.request(ctx, kindDownload, binary.LittleEndian.AppendUint32(nil, b.id))
+	message := binary.LittleEndian.AppendUint32(nil, b.id)
+	c, err := b.e.request(ctx, kindDownload, binary.LittleEndian.AppendUint32(message, uint32(device)))
 	if err != nil {
 		return hlo.Array{}, err
 	}

@@ -13,6 +13,7 @@ package pjrt
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,8 @@ type Config struct {
 	Command []string
 	// Plugin is the absolute path of the PJRT plugin, a shared object.
 	Plugin string
+	// Devices is the number of devices of the CPU that programs run on; 0 means 1.
+	Devices int
 	// Timeout bounds each request (start, compilation, run); 0 means 10 minutes.
 	Timeout time.Duration
 }
@@ -92,7 +95,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 		out.SetReadDeadline(late)
 		close(e.exited)
 	}()
-	c, err := e.request(ctx, kindHello)
+	c, err := e.request(ctx, kindHello, binary.LittleEndian.AppendUint32(nil, uint32(e.Devices())))
 	if err == nil {
 		e.info = Info{int(c.u32()), int(c.u32()), c.text(), c.text()}
 		if c.end() != nil {
@@ -149,6 +152,9 @@ func checkPlugin(path string) error {
 	}
 	return nil
 }
+
+// Devices is the number of devices that programs run on.
+func (e *Engine) Devices() int { return max(e.cfg.Devices, 1) }
 
 // Info describes the plugin.
 func (e *Engine) Info() Info { return e.info }

@@ -27,14 +27,14 @@ const (
 type kind byte
 
 const (
-	kindHello    kind = iota + 1 // payload: empty; reply: text fields of Info
+	kindHello    kind = iota + 1 // number of devices; reply: text fields of Info
 	kindCompile                  // program text; reply: id, number of results
 	kindBind                     // id, how many arrays are bound already (0: none stay), arrays
 	kindRun                      // id, arrays; reply: arrays
 	kindDrop                     // id
-	kindUpload                   // arrays; reply: id of the first buffer, the others follow
+	kindUpload                   // axis that devices divide, from 1, or 0; arrays; reply: id of the first buffer
 	kindStep                     // id, how many buffers, for each its id and whether it is donated; reply: as of upload
-	kindDownload                 // id of a buffer; reply: arrays
+	kindDownload                 // id of a buffer, device; reply: arrays
 	kindFree                     // id of a buffer
 	kindOK                       // reply
 	kindFail                     // reply: code, message

@@ -26,7 +26,7 @@ type Program struct {
 // Compile compiles a program and binds its weights. What the compiler refuses is L0804.
 func (e *Engine) Compile(ctx context.Context, p *hlo.Program) (*Program, error) {
 	p = p.Expand()
-	compiled, err := e.CompileText(ctx, text.Print(p))
+	compiled, err := e.CompileText(ctx, text.PrintFor(p, e.Devices()))
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,6 @@ package pjrt
 import (
 	"encoding/binary"
 
-	"github.com/gomlx/gopjrt/pjrt"
-
 	"lathe/internal/diag"
 	"lathe/ir/hlo"
 )
@@ -16,17 +14,21 @@ import (
 // transfer answers requests about buffers alone.
 func (s *server) transfer(k kind, c *cursor) ([][]byte, error) {
 	if k == kindUpload {
+		split := int(c.u32())
 		arrays := c.arrays()
 		if err := c.end(); err != nil {
 			return nil, err
 		}
-		buffers, err := toDevice(s.client, arrays)
+		buffers, err := s.toDevices(split, arrays)
 		if err != nil {
 			return nil, err
 		}
 		return s.keep(buffers), nil
 	}
-	id := c.u32()
+	id, device := c.u32(), 0
+	if k == kindDownload {
+		device = int(c.u32())
+	}
 	if err := c.end(); err != nil {
 		return nil, err
 	}
@@ -36,9 +38,13 @@ func (s *server) transfer(k kind, c *cursor) ([][]byte, error) {
 	}
 	if k == kindFree {
 		delete(s.buffers, id)
-		return nil, b.Destroy()
+		destroy(b)
+		return nil, nil
 	}
-	a, err := toHost(b)
+	if device >= len(b) {
+		return nil, diag.New(diag.PJRTRun, "", "device %d of %d", device, len(b))
+	}
+	a, err := toHost(b[device])
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +52,7 @@ func (s *server) transfer(k kind, c *cursor) ([][]byte, error) {
 }
 
 // keep numbers buffers in a row; the reply is the first number.
-func (s *server) keep(buffers []*pjrt.Buffer) [][]byte {
+func (s *server) keep(buffers []shared) [][]byte {
 	first := s.next + 1
 	for _, b := range buffers {
 		s.next++
@@ -58,7 +64,7 @@ func (s *server) keep(buffers []*pjrt.Buffer) [][]byte {
 // step runs a program on buffers that are held. Those that it is given for good leave the table before it runs: the
 // plugin faults when one of them is used again.
 func (s *server) step(p *loaded, c *cursor) ([][]byte, error) {
-	var args, lost []*pjrt.Buffer
+	var args, lost []shared
 	var ids []uint32
 	var donated []int
 	for i := range c.u32() {
@@ -81,10 +87,10 @@ func (s *server) step(p *loaded, c *cursor) ([][]byte, error) {
 	for _, id := range ids {
 		delete(s.buffers, id)
 	}
-	defer destroy(lost)
-	results, err := p.exec.Execute(append(args, p.bound...)...).Donate(donated...).Done()
+	defer destroyAll(lost)
+	results, err := s.execute(p, args, donated)
 	if err != nil {
-		return nil, diag.New(diag.PJRTRun, "", "the program fails: %s", brief(err))
+		return nil, err
 	}
 	return s.keep(results), nil
 }

@@ -5,6 +5,8 @@
 package pjrt
 
 import (
+	"slices"
+
 	"github.com/gomlx/gopjrt/dtypes"
 	"github.com/gomlx/gopjrt/pjrt"
 
@@ -23,8 +25,8 @@ var elements = [...]struct {
 	{hlo.F32, dtypes.Float32}, {hlo.F64, dtypes.Float64},
 }
 
-// toDevice copies arrays to the first device.
-func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
+// toDevice copies arrays to a device.
+func toDevice(client *pjrt.Client, device int, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
 	var out []*pjrt.Buffer
 	for i, a := range arrays {
 		var there dtypes.DType
@@ -37,7 +39,7 @@ func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
 		if len(data) == 0 {
 			data = []byte{0} // the binding takes the address of the first byte
 		}
-		b, err := client.BufferFromHost().FromRawData(data, there, a.Type.Dims).Done()
+		b, err := client.BufferFromHost().ToDeviceNum(device).FromRawData(data, there, a.Type.Dims).Done()
 		if err != nil {
 			destroy(out)
 			return nil, diag.New(diag.PJRTRun, "", "argument %d (%s) does not reach the device: %s", i, a.Type, brief(err))
@@ -45,6 +47,24 @@ func toDevice(client *pjrt.Client, arrays []hlo.Array) ([]*pjrt.Buffer, error) {
 		out = append(out, b)
 	}
 	return out, nil
+}
+
+// part is what a device gets of an array of which each gets an equal part of an axis, counted from 1; 0: the whole.
+func part(a hlo.Array, split, device, devices int) hlo.Array {
+	if split == 0 || devices == 1 {
+		return a
+	}
+	dims := slices.Clone(a.Type.Dims)
+	dims[split-1] /= devices
+	run := a.Type.DType.Bytes() // bytes in a row that one device gets
+	for _, d := range dims[split-1:] {
+		run *= d
+	}
+	out := hlo.Array{Type: hlo.Type{DType: a.Type.DType, Dims: dims}}
+	for at := device * run; at < len(a.Data); at += devices * run {
+		out.Data = append(out.Data, a.Data[at:at+run]...)
+	}
+	return out
 }
 
 // toHost copies a result from the device.
@@ -88,7 +108,7 @@ func selfTest(client *pjrt.Client) error {
 	for i := range ones {
 		ones[i] = 1
 	}
-	lhs, err := toDevice(client, []hlo.Array{hlo.FromFloat32s(x.Dims, ones)})
+	lhs, err := toDevice(client, 0, []hlo.Array{hlo.FromFloat32s(x.Dims, ones)})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -28,6 +29,11 @@ import (
 // 120 residual layers, or of one norm in integers, takes minutes to compile.
 const xlaFlags = "--xla_allow_excess_precision=false --xla_cpu_use_xnnpack=false " +
 	"--xla_backend_extra_options=xla_cpu_optimize_for_size"
+
+// patientFlags are for several devices, which wait for each other in sums: on a machine that others use, too, one may
+// come late.
+const patientFlags = " --xla_cpu_collective_call_warn_stuck_timeout_seconds=300" +
+	" --xla_cpu_collective_call_terminate_timeout_seconds=600"
 
 // The plugin must speak the C API that the binding was compiled for: the same major version, and at least the minor
 // one, since later minor versions only append.
@@ -50,7 +56,7 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 		}
 		out = os.NewFile(uintptr(fd), "replies")
 	}
-	s := &server{plugin: plugin, programs: map[uint32]*loaded{}, buffers: map[uint32]*pjrt.Buffer{}}
+	s := &server{plugin: plugin, programs: map[uint32]*loaded{}, buffers: map[uint32]shared{}}
 	for {
 		f, err := readFrame(in)
 		if err == io.EOF {
@@ -94,16 +100,20 @@ func failure(err error) []byte {
 type server struct {
 	plugin   string
 	client   *pjrt.Client
+	devices  int
 	programs map[uint32]*loaded
-	buffers  map[uint32]*pjrt.Buffer // that clients hold
+	buffers  map[uint32]shared // that clients hold
 	next     uint32                  // the last number given to a program or buffer
 }
 
 // loaded is a program with its resident arguments.
 type loaded struct {
 	exec  *pjrt.LoadedExecutable
-	bound []*pjrt.Buffer
+	bound []shared
 }
+
+// shared is an array that devices hold, by device: all of it, or their part.
+type shared []*pjrt.Buffer
 
 // answer handles one request; a panic of the binding becomes an error.
 func (s *server) answer(f frame) (parts [][]byte, err error) {
@@ -118,7 +128,7 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 	}
 	switch f.kind {
 	case kindHello:
-		return s.hello()
+		return s.hello(c)
 	case kindCompile:
 		return s.compile(f.payload)
 	case kindUpload, kindDownload, kindFree:
@@ -154,7 +164,15 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 }
 
 // hello loads the plugin, tests it, and describes it.
-func (s *server) hello() ([][]byte, error) {
+func (s *server) hello(c *cursor) ([][]byte, error) {
+	s.devices = int(c.u32())
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	options, err := s.severalDevices()
+	if err != nil {
+		return nil, err
+	}
 	runtime.LockOSThread() // the linker keeps its reason by thread
 	plugin, err := pjrt.GetPlugin(s.plugin)
 	runtime.UnlockOSThread()
@@ -167,9 +185,13 @@ func (s *server) hello() ([][]byte, error) {
 		return nil, diag.New(diag.PJRTPlugin, "", "the plugin has PJRT C API %d.%d, needed is %d.%d or a later %d.x",
 			major, minor, apiMajor, apiMinor, apiMajor).WithHint("scripts/setup fetches a matching plugin")
 	}
-	client, err := plugin.NewClient(nil)
+	client, err := plugin.NewClient(options)
 	if err != nil {
 		return nil, diag.New(diag.PJRTPlugin, "", "the PJRT plugin makes no client: %s", brief(err))
+	}
+	if n := len(client.AddressableDevices()); n < s.devices {
+		return nil, diag.New(diag.PJRTPlugin, "", "the PJRT plugin has %d devices, not %d", n, s.devices).
+			WithHint("use --devices %d or less", n)
 	}
 	if err := selfTest(client); err != nil {
 		return nil, diag.New(diag.PJRTCanary, "", "the PJRT plugin fails the self-test: %s", brief(err)).
@@ -181,8 +203,24 @@ func (s *server) hello() ([][]byte, error) {
 	return [][]byte{appendText(appendText(p, client.Platform()), client.PlatformVersion())}, nil
 }
 
+// severalDevices has the plugin make several devices of one processor, and not give up too early where they wait for
+// each other.
+func (s *server) severalDevices() (pjrt.NamedValuesMap, error) {
+	if s.devices < 2 {
+		return nil, nil
+	}
+	if err := os.Setenv("XLA_FLAGS", xlaFlags+patientFlags); err != nil {
+		return nil, diag.New(diag.PJRTWorker, "", "XLA_FLAGS cannot be set: %v", err)
+	}
+	return pjrt.NamedValuesMap{"cpu_device_count": int64(s.devices)}, nil
+}
+
 func (s *server) compile(text []byte) ([][]byte, error) {
-	exec, err := s.client.Compile().WithStableHLO(text).Done()
+	c := s.client.Compile().WithStableHLO(text)
+	if s.devices > 1 {
+		c = c.WithShardy(s.devices)
+	}
+	exec, err := c.Done()
 	if err != nil {
 		return nil, diag.New(diag.PJRTCompile, "", "the program does not compile: %s", brief(err))
 	}
@@ -199,7 +237,7 @@ func (s *server) bind(p *loaded, from int, arrays []hlo.Array) error {
 	if from != len(p.bound) {
 		return diag.New(diag.PJRTRun, "", "%d arrays are bound, not %d", len(p.bound), from)
 	}
-	buffers, err := toDevice(s.client, arrays)
+	buffers, err := s.toDevices(0, arrays)
 	if err != nil {
 		return err
 	}
@@ -208,29 +246,80 @@ func (s *server) bind(p *loaded, from int, arrays []hlo.Array) error {
 }
 
 func (s *server) run(p *loaded, arrays []hlo.Array) ([][]byte, error) {
-	args, err := toDevice(s.client, arrays)
-	defer destroy(args)
+	args, err := s.toDevices(0, arrays)
+	defer destroyAll(args)
 	if err != nil {
 		return nil, err
 	}
-	all := append(append([]*pjrt.Buffer{}, args...), p.bound...)
-	results, err := p.exec.Execute(all...).Done()
-	defer destroy(results)
+	results, err := s.execute(p, args, nil)
+	defer destroyAll(results)
 	if err != nil {
-		return nil, diag.New(diag.PJRTRun, "", "the program fails: %s", brief(err))
+		return nil, err
 	}
 	out := make([]hlo.Array, len(results))
 	for i, r := range results {
-		if out[i], err = toHost(r); err != nil {
+		if out[i], err = toHost(r[0]); err != nil {
 			return nil, err
 		}
 	}
 	return arrayParts(out)
 }
 
+// toDevices copies arrays to all devices: each gets its part of an axis, counted from 1, or with 0 the whole.
+func (s *server) toDevices(split int, arrays []hlo.Array) ([]shared, error) {
+	out := make([]shared, len(arrays))
+	for d := range s.devices {
+		parts := make([]hlo.Array, len(arrays))
+		for i, a := range arrays {
+			parts[i] = part(a, split, d, s.devices)
+		}
+		held, err := toDevice(s.client, d, parts)
+		if err != nil {
+			destroyAll(out)
+			return nil, err
+		}
+		for i, b := range held {
+			out[i] = append(out[i], b)
+		}
+	}
+	return out, nil
+}
+
+// execute runs a program on all devices, in front of its bound arrays; donated are arguments that are used up.
+func (s *server) execute(p *loaded, args []shared, donated []int) ([]shared, error) {
+	all := slices.Concat(args, p.bound)
+	var flat []*pjrt.Buffer
+	var lost []int
+	for d := range s.devices {
+		for _, i := range donated {
+			lost = append(lost, len(flat)+i)
+		}
+		for _, a := range all {
+			flat = append(flat, a[d])
+		}
+	}
+	results, err := p.exec.Execute(flat...).Donate(lost...).Done()
+	if err != nil {
+		destroy(results)
+		return nil, diag.New(diag.PJRTRun, "", "the program fails: %s", brief(err))
+	}
+	n := len(results) / s.devices
+	out := make([]shared, n)
+	for i, r := range results {
+		out[i%n] = append(out[i%n], r)
+	}
+	return out, nil
+}
+
 func (p *loaded) drop() {
-	destroy(p.bound)
+	destroyAll(p.bound)
 	p.bound = nil
+}
+
+func destroyAll(held []shared) {
+	for _, h := range held {
+		destroy(h)
+	}
 }
 
 func destroy(buffers []*pjrt.Buffer) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/golden/pjrt"
+	"lathe/internal/diag"
 	"lathe/internal/memory"
 	"lathe/internal/training"
 	"lathe/train"
@@ -46,6 +47,8 @@ func (f *learning) add(c *cobra.Command, choices ...string) {
 	c.Flags().IntVar(&f.epochs, "epochs", 0, "times that all samples are seen; default 10")
 	c.Flags().IntVar(&f.batch, "batch", 0, "samples of a step; default 32")
 	c.Flags().Float64Var(&f.lr, "lr", 0, "learning rate; default 0.001")
+	c.Flags().IntVar(&f.task.Devices, "devices", 1, "devices of the PJRT plugin, each of which computes an equal part of "+
+		"each batch")
 	c.Flags().StringVar(&f.engine, "engine", "", "pjrt (default where its plugin is there), ref (in Go, slow)")
 }
 
@@ -64,8 +67,17 @@ func (f *learning) check(c *cobra.Command, more ...string) error {
 	if !slices.Contains([]string{"", "pjrt", "ref"}, f.engine) {
 		return usagef("--engine %s: use pjrt or ref", f.engine)
 	}
+	if f.task.Devices < 1 || f.task.Devices > mostDevices {
+		return usagef("--devices %d: use 1 to %d", f.task.Devices, mostDevices)
+	}
+	if f.task.Devices > 1 && f.engine == "ref" {
+		return usagef("--devices %d needs the PJRT plugin: --engine ref computes on one device", f.task.Devices)
+	}
 	return nil
 }
+
+// mostDevices bounds the devices that one processor is divided into.
+const mostDevices = 32
 
 // begin makes the task: model, settings and engine; end gives the engine back.
 func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Command, p *progress) (end func(),
@@ -79,7 +91,7 @@ func (f *learning) begin(ctx context.Context, a *App, model string, c *cobra.Com
 	set.LR = given(c.Flags(), "lr", &f.lr)
 	f.task.Progress = p.Report
 	f.task.Memory = freeMemory()
-	e := &trainEngine{app: a, name: f.engine}
+	e := &trainEngine{app: a, name: f.engine, devices: f.task.Devices}
 	if f.engine == "pjrt" { // demanded: fail before anything is written
 		if _, err := e.get(ctx); err != nil {
 			return nil, err
@@ -103,6 +115,7 @@ func freeMemory() int64 {
 // trainEngine is what training runs on, for all that is trained in turn.
 type trainEngine struct {
 	app     *App
+	devices int
 	name    string       // as asked for; "": PJRT where its plugin is there
 	started train.Engine // nil: not yet
 	pjrt    *pjrt.Engine // behind it; nil: it is in Go
@@ -113,9 +126,15 @@ func (e *trainEngine) get(ctx context.Context) (_ train.Engine, err error) {
 	switch {
 	case e.started != nil:
 	case e.app.inGo(e.name):
+		if e.devices > 1 {
+			return nil, diag.New(diag.PJRTPlugin, e.app.Env.Plugin, "there is no PJRT plugin, and --devices %d needs one",
+				e.devices).WithHint("scripts/setup fetches it; or leave out --devices")
+		}
 		e.started = slow.Engine()
 	default:
-		if e.pjrt, err = pjrt.Start(ctx, e.app.Env.pjrtConfig()); err != nil {
+		config := e.app.Env.pjrtConfig()
+		config.Devices = e.devices
+		if e.pjrt, err = pjrt.Start(ctx, config); err != nil {
 			return nil, err
 		}
 		e.started = train.OnPJRT(e.pjrt)

@@ -64,6 +64,12 @@ var trainFaults = map[diag.Code]func(t *testing.T) error{
 	},
 }
 
+// Spread is Upload.
+func (b *bad) Spread(ctx context.Context, _ int, a hlo.Array) (train.Buffer, error) {
+	out, err := b.Upload(ctx, a)
+	return out[0], err
+}
+
 func cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -46,6 +46,8 @@ type Task struct {
 	Adjust func(*plan.Plan) (*plan.Plan, error)
 	// Memory is how many bytes may be used; 0: not known.
 	Memory int64
+	// Devices is the number of devices that Engine starts; 0: one.
+	Devices int
 	// Classes refuses losses that compare values.
 	Classes bool
 	// AtEnd measures accuracy in the end only, and not after each epoch.
@@ -119,7 +121,7 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 		return nil, err
 	}
 	o := &train.Options{Train: p.plan.Train, Prune: p.plan.Prune, LoRA: p.plan.LoRA, Distill: p.plan.Distill,
-		Bits: p.plan.Bits, Memory: t.Memory, Folder: t.Folder, Watch: t.Watch}
+		Bits: p.plan.Bits, Memory: t.Memory, Devices: t.Devices, Folder: t.Folder, Watch: t.Watch}
 	points := &front{plan: p.plan, epochs: p.plan.Train.Epochs, figure: p.figure}
 	if p.judge != nil && !t.AtEnd {
 		o.Judge, o.Figure = t.judged(p, points), p.figure

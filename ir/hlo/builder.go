@@ -159,6 +159,20 @@ func (b *Builder) Donate(input Value, result int) {
 	b.p.Inputs[o.Attrs.Index].Becomes = result + 1
 }
 
+// Split gives each device an equal part of an axis of an input, where a program runs on several: it computes what it
+// would compute on one.
+func (b *Builder) Split(input Value, axis int) {
+	if !b.sound("split", input) {
+		return
+	}
+	o := b.p.Ops[input.number]
+	if o.Kind != KindInput || axis < 0 || axis >= o.Type.Rank() {
+		b.failf("split: %s %s along axis %d", o.Kind, o.Type, axis)
+		return
+	}
+	b.p.Inputs[o.Attrs.Index].Split = axis + 1
+}
+
 // Weight adds data that travels as an argument of the program instead of its text: large constants, and divisors,
 // which the compiler would otherwise replace by a multiplication with the reciprocal.
 func (b *Builder) Weight(a Array) Value {

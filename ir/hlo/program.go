@@ -25,6 +25,9 @@ type Argument struct {
 	// Becomes is, counted from 1, the result that takes over the memory of an input; 0: none. A run may then use up what
 	// it is given here.
 	Becomes int
+	// Split is, counted from 1, the axis of an input of which each device gets an equal part where there are several; 0:
+	// each gets the whole.
+	Split int
 }
 
 // Operation is one step of the program.

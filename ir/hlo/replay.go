@@ -63,7 +63,8 @@ func (r *replay) run(from, to int) {
 		case KindInput:
 			in := r.p.Inputs[o.Attrs.Index]
 			r.values[n] = b.Arg(in.Name, o.Type)
-			b.p.Inputs[len(b.p.Inputs)-1].Becomes = in.Becomes
+			made := &b.p.Inputs[len(b.p.Inputs)-1]
+			made.Becomes, made.Split = in.Becomes, in.Split
 		case KindWeight:
 			r.values[n] = b.Weight(r.p.Weights[o.Attrs.Index].Data)
 		case KindConstant:

@@ -35,6 +35,15 @@ func (engine) Upload(_ context.Context, arrays ...hlo.Array) ([]train.Buffer, er
 	return out, nil
 }
 
+// Spread is Upload: there is one device.
+func (e engine) Spread(ctx context.Context, _ int, a hlo.Array) (train.Buffer, error) {
+	out, err := e.Upload(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
 type buffer struct{ value }
 
 func (b buffer) Download(context.Context) (hlo.Array, error) { return b.encode(), nil }

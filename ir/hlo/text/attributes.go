@@ -51,21 +51,46 @@ func attributes(o *hlo.Operation, operands []hlo.Type) string {
 	return ""
 }
 
-// argumentAttributes are those of the function that say which results take over the memory of arguments.
-func argumentAttributes(args []hlo.Argument) string {
-	some := false
+// argumentAttributes are those of the function that say which results take over the memory of arguments, and which
+// parts of them each of several devices gets.
+func argumentAttributes(args []hlo.Argument, devices int) string {
+	some := devices > 1
 	list := make([]string, len(args))
 	for i, a := range args {
-		list[i] = "{}"
+		var parts []string
+		if devices > 1 {
+			parts = append(parts, sharding(a.Type, a.Split))
+		}
 		if a.Becomes > 0 {
 			some = true
-			list[i] = fmt.Sprintf("{tf.aliasing_output = %d : i32}", a.Becomes-1)
+			parts = append(parts, fmt.Sprintf("tf.aliasing_output = %d : i32", a.Becomes-1))
 		}
+		list[i] = "{" + strings.Join(parts, ", ") + "}"
 	}
 	if !some {
 		return ""
 	}
 	return "arg_attrs = [" + strings.Join(list, ", ") + "], "
+}
+
+// sharding says that axis split, counted from 1, is divided among the devices; 0: each has the whole.
+func sharding(t hlo.Type, split int) string {
+	axes := make([]string, t.Rank())
+	for i := range axes {
+		if axes[i] = "{}"; i == split-1 {
+			axes[i] = "{\"devices\"}"
+		}
+	}
+	return "sdy.sharding = #sdy.sharding<@mesh, [" + strings.Join(axes, ", ") + "]>"
+}
+
+// wholeResults are the attributes of results that each device has.
+func wholeResults(results []hlo.Type) string {
+	list := make([]string, len(results))
+	for i, t := range results {
+		list[i] = "{" + sharding(t, 0) + "}"
+	}
+	return "res_attrs = [" + strings.Join(list, ", ") + "], "
 }
 
 // compareType is how elements of d are compared.

@@ -11,7 +11,11 @@ import (
 )
 
 // Print is the text of a finished program, expanded.
-func Print(p *hlo.Program) string {
+func Print(p *hlo.Program) string { return PrintFor(p, 1) }
+
+// PrintFor is Print for a number of devices, among which Shardy divides the program: inputs as they say (see
+// hlo.Builder.Split), and each device gets whole results.
+func PrintFor(p *hlo.Program, devices int) string {
 	p = p.Expand()
 	w := &printer{p: p, names: make([]string, len(p.Ops))}
 	var args []hlo.Argument
@@ -31,8 +35,13 @@ func Print(p *hlo.Program) string {
 	}
 	results := typeList(w.types(p.Results))
 	fmt.Fprintf(w, "\"builtin.module\"() <{sym_name = %s}> ({\n", quote(p.Name))
-	fmt.Fprintf(w, "  \"func.func\"() <{%sfunction_type = (%s) -> (%s), sym_name = \"main\"}> ({\n",
-		argumentAttributes(args), typeList(types), results)
+	shares := ""
+	if devices > 1 {
+		fmt.Fprintf(w, "  \"sdy.mesh\"() <{mesh = #sdy.mesh<[\"devices\"=%d]>, sym_name = \"mesh\"}> : () -> ()\n", devices)
+		shares = wholeResults(w.types(p.Results))
+	}
+	fmt.Fprintf(w, "  \"func.func\"() <{%sfunction_type = (%s) -> (%s), %ssym_name = \"main\"}> ({\n",
+		argumentAttributes(args, devices), typeList(types), results, shares)
 	fmt.Fprintf(w, "  ^bb0(%s):\n", strings.Join(decl, ", "))
 	w.ops(0, len(p.Ops))
 	w.comments(len(p.Places))
