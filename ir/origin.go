@@ -4,7 +4,8 @@ package ir
 
 import "slices"
 
-// Origin is what an importer saw in a model file beside its values: facts for people, of which no pass makes use.
+// Origin is what an importer saw in a model file beside its values: facts for people and for training, of which no pass
+// makes use.
 type Origin struct {
 	// Format is the model format ("ONNX"), Producer the program that wrote the file, "" where the file does not say.
 	Format, Producer string
@@ -13,6 +14,8 @@ type Origin struct {
 	Modules []Module
 	// Dropouts counts the dropout operations that the importer left out.
 	Dropouts int
+	// Drops are those whose place in the graph is known, for training.
+	Drops []Drop
 	// Dangling names the operations whose values nobody reads. They are no part of the graph.
 	Dangling []string
 	// Shadowed names the inputs that the file also gives a value (an initializer of the same name): they are constants.
@@ -40,6 +43,12 @@ type Renamed struct {
 	From, To string
 }
 
+// Drop is a dropout of the source model: of the result of a node, in training a share becomes 0.
+type Drop struct {
+	Behind string // the node, as imported
+	Rate   float64
+}
+
 // Clone copies the record; that of nil is nil.
 func (o *Origin) Clone() *Origin {
 	if o == nil {
@@ -48,7 +57,7 @@ func (o *Origin) Clone() *Origin {
 	c := *o
 	c.Modules, c.Renamed = slices.Clone(o.Modules), slices.Clone(o.Renamed)
 	c.Dangling, c.Shadowed = slices.Clone(o.Dangling), slices.Clone(o.Shadowed)
-	c.Unsigned = slices.Clone(o.Unsigned)
+	c.Unsigned, c.Drops = slices.Clone(o.Unsigned), slices.Clone(o.Drops)
 	c.Notes, c.Warnings = slices.Clone(o.Notes), slices.Clone(o.Warnings)
 	return &c
 }

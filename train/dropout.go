@@ -57,21 +57,39 @@ func dropWords(b *hlo.Builder, seed, batch hlo.Value, site, n int) hlo.Value {
 	return b.ShiftRightLogical(word, b.Int(hlo.I32, 32-seedBits))
 }
 
-// dropping prints dropout (Srivastava et al. 2014) of what layers multiply: a share of the values becomes 0, the others
-// are divided by the rest of 1. nil where the plan has none. Inputs of the graph stay whole.
-func dropping(b *hlo.Builder, t *plan.Train, seed, batch hlo.Value) func(node string, site int, v hlo.Value) hlo.Value {
-	if t.Dropout == 0 {
-		return nil
+// dropout prints what is left of values in a step.
+type dropout struct {
+	layers func(node string, site int, v hlo.Value) hlo.Value // of what layers multiply; nil: all
+	behind func(node string, site int, v hlo.Value) hlo.Value // of what nodes make; nil: all
+}
+
+// dropping prints dropout (Srivastava et al. 2014): a share of the values becomes 0, the others are divided by the rest
+// of 1. It is that of what layers multiply, where inputs of the graph stay whole, or that of the model file.
+func (s *stepper) dropping(b *hlo.Builder, seed, batch hlo.Value) (out dropout) {
+	t := s.plan
+	drop := func(share float64, site int, v hlo.Value) hlo.Value {
+		words := b.Reshape(dropWords(b, seed, batch, site, v.Type().Len()), v.Type().Dims...)
+		kept := b.Compare(hlo.GE, words, b.Splat(words, int64(share*(1<<seedBits))))
+		d := v.Type().DType
+		return b.Select(kept, b.Mul(v, b.Float(d, 1/(1-share))), b.Float(d, 0))
 	}
-	return func(node string, site int, v hlo.Value) hlo.Value {
-		if !slices.ContainsFunc(t.DropoutOf, func(p string) bool { return plan.Glob(p, node) }) {
+	if t.Dropout > 0 {
+		out.layers = func(node string, site int, v hlo.Value) hlo.Value {
+			if !slices.ContainsFunc(t.DropoutOf, func(p string) bool { return plan.Glob(p, node) }) {
+				return v
+			}
+			return drop(t.Dropout, site, v)
+		}
+	}
+	if len(s.drops) > 0 {
+		out.behind = func(node string, site int, v hlo.Value) hlo.Value {
+			if share := s.drops[node]; share > 0 {
+				return drop(share, site, v)
+			}
 			return v
 		}
-		words := b.Reshape(dropWords(b, seed, batch, site, v.Type().Len()), v.Type().Dims...)
-		kept := b.Compare(hlo.GE, words, b.Splat(words, int64(t.Dropout*(1<<seedBits))))
-		d := v.Type().DType
-		return b.Select(kept, b.Mul(v, b.Float(d, 1/(1-t.Dropout))), b.Float(d, 0))
 	}
+	return out
 }
 
 // drops refuses dropout of layers that the model does not have, or that read its inputs alone. Error L1003.

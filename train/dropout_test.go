@@ -4,6 +4,7 @@ package train
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"lathe/golden/pjrt/pjrttest"
@@ -48,8 +49,9 @@ func TestDropping(t *testing.T) {
 	b := hlo.New("main")
 	x := b.Arg("x", hlo.TypeOf(hlo.F32, n/8, 8))
 	p := &plan.Train{Dropout: 0.25, DropoutOf: []string{"fc*"}}
-	drop := dropping(b, p, b.Int(hlo.I32, 12), b.Int(hlo.I32, 1))
-	b.Return(drop("fc1", 3, x), drop("head", 4, x))
+	s := &stepper{plan: p, drops: map[string]float64{"relu": 0.25}}
+	d := s.dropping(b, b.Int(hlo.I32, 12), b.Int(hlo.I32, 1))
+	b.Return(d.layers("fc1", 3, x), d.layers("head", 4, x), d.behind("relu", 3, x), d.behind("fc1", 3, x))
 	ones := make([]float32, n)
 	for i := range ones {
 		ones[i] = 1
@@ -74,7 +76,10 @@ func TestDropping(t *testing.T) {
 			t.Fatalf("element %d of a layer that is not named is %g", i, v)
 		}
 	}
-	if dropping(b, &plan.Train{}, x, x) != nil {
+	if !slices.Equal(got[2].Float64s(), got[0].Float64s()) || !slices.Equal(got[3].Float64s(), got[1].Float64s()) {
+		t.Error("behind nodes other elements are dropped than in front of layers")
+	}
+	if d := (&stepper{plan: &plan.Train{}}).dropping(b, x, x); d.layers != nil || d.behind != nil {
 		t.Error("a plan without dropout drops")
 	}
 }

@@ -17,7 +17,8 @@ type stepper struct {
 	distill  *plan.Distill
 	fidelity model.Fidelity
 	set      *Set
-	steps    int // of a call
+	drops    map[string]float64 // the shares of dropouts of the model file, by node
+	steps    int                // of a call
 }
 
 // The arguments of the program: the state, masks, numbers of the steps, samples of the steps, inputs, labels, teacher.
@@ -133,17 +134,16 @@ func (s *stepper) arguments(b *hlo.Builder, steps, batches int) (*arguments, err
 	return a, err
 }
 
-// loss prints the loss of trained leaves for the samples of a batch, and the bits of their codes. drop prints dropout,
-// nil for none.
+// loss prints the loss of trained leaves for the samples of a batch, and the bits of their codes.
 func (s *stepper) loss(b *hlo.Builder, a *arguments, batch hlo.Value, trained []hlo.Value,
-	drop func(string, int, hlo.Value) hlo.Value) (loss, bits hlo.Value, err error) {
+	drop dropout) (loss, bits hlo.Value, err error) {
 	samples := b.Row(a.samples, 0, batch)
 	var in []hlo.Value
 	for _, x := range a.inputs {
 		in = append(in, b.TakeI(x, samples))
 	}
 	params, bits := s.params(b, a.base, trained, a.masks)
-	a.forward.Places, a.forward.Drop = s.dataPlaces(b, trained), drop
+	a.forward.Places, a.forward.Drop, a.forward.Behind = s.dataPlaces(b, trained), drop.layers, drop.behind
 	a.forward.Scales = scaleValues(s.leaves, trained)
 	out, err := a.forward.Run(params, in)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *stepper) gradients(b *hlo.Builder, a *arguments, round hlo.Value, colum
 	trained []hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
 	price, seed := column(priceColumn), b.Convert(column(dropColumn), hlo.I32)
 	of := func(batch, ofStep hlo.Value) (loss hlo.Value, grads []hlo.Value, err error) {
-		loss, bits, err := s.loss(b, a, batch, trained, dropping(b, s.plan, seed, ofStep))
+		loss, bits, err := s.loss(b, a, batch, trained, s.dropping(b, seed, ofStep))
 		if err == nil {
 			grads, err = grad.Of(b, b.Add(loss, b.Mul(price, bits)), trained...)
 		}

@@ -25,6 +25,8 @@ type Options struct {
 	LoRA    plan.LoRA
 	Distill plan.Distill
 	Bits    plan.Bits
+	// Drops are the shares of the dropouts of the model file, by the node behind which they stand.
+	Drops map[string]float64
 	// Memory is how many bytes may be used; 0: not known.
 	Memory int64
 	// Devices is the number of devices of the engine, each of which takes an equal part of each batch; 0: one.
@@ -157,7 +159,7 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 	if err := lossOf(&o.Train).checkTarget(set.Labels, set.N, shape, set.Name); err != nil {
 		return nil, err
 	}
-	t := &Trainer{options: o, stepper: stepper{leaves: l, plan: &o.Train, distill: &o.Distill, set: set}}
+	t := &Trainer{options: o, stepper: stepper{leaves: l, plan: &o.Train, distill: &o.Distill, set: set, drops: o.Drops}}
 	if o.Train.Fidelity == "fast" {
 		t.fidelity = model.Fast
 	}

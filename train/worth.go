@@ -28,7 +28,7 @@ func (s *stepper) worthProgram() (*hlo.Program, error) {
 	}
 	sums = b.Times(worthBatches, sums, func(round hlo.Value, sums []hlo.Value) []hlo.Value {
 		next := slices.Clone(sums)
-		loss, _, e := s.loss(b, a, round, leaves, nil)
+		loss, _, e := s.loss(b, a, round, leaves, dropout{})
 		if e != nil {
 			err = e
 			return next

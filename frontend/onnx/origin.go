@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/frontend/build"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -98,4 +100,24 @@ func (n *node) modules() []ir.Module {
 		list = append(list, ir.Module{Path: path, Class: classes[i]})
 	}
 	return list
+}
+
+// convertDropout passes input 0 on, and notes its rate; its second result is a mask of what is kept, which is everything.
+func convertDropout(c *call) {
+	if c.has(2) && c.scalar(2, "training_mode") != 0 {
+		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("export the model after model.eval()")
+	}
+	x := c.arg(0)
+	rate := float64(c.float("ratio", 0.5))
+	if c.has(1) {
+		rate = c.scalar(1, "ratio")
+	}
+	if o := c.b.Origin(); c.err == nil {
+		o.Drops = append(o.Drops, ir.Drop{Behind: x.Name, Rate: rate})
+	}
+	convertIdentity(c)
+	if c.wants(1) && c.err == nil {
+		kept := c.made("kept", build.IntBlob(ir.B1, []int64{1}), nil)
+		c.resultAt(1, c.repeat("mask", kept, c.shape(0)))
+	}
 }

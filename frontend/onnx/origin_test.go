@@ -26,7 +26,8 @@ func TestOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &ir.Origin{Format: "ONNX", Producer: "test 1.2", Dropouts: 1, Dangling: []string{"c"}, Shadowed: []string{"w"},
+	want := &ir.Origin{Format: "ONNX", Producer: "test 1.2", Dropouts: 1,
+		Drops: []ir.Drop{{Behind: "act", Rate: 0.5}}, Dangling: []string{"c"}, Shadowed: []string{"w"},
 		Modules: []ir.Module{{Path: "", Class: "Net"}, {Path: "act", Class: "torch.nn.modules.activation.ReLU"}}}
 	if !reflect.DeepEqual(g.Origin, want) {
 		t.Errorf("%+v", g.Origin)

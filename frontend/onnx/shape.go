@@ -358,18 +358,6 @@ func convertIdentity(c *call) {
 	c.result(c.emit("", move.Identity, nil, n))
 }
 
-// convertDropout passes input 0 on; its second result is a mask of what is kept, which is everything.
-func convertDropout(c *call) {
-	if c.has(2) && c.scalar(2, "training_mode") != 0 {
-		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("export the model after model.eval()")
-	}
-	convertIdentity(c)
-	if c.wants(1) && c.err == nil {
-		kept := c.made("kept", build.IntBlob(ir.B1, []int64{1}), nil)
-		c.resultAt(1, c.repeat("mask", kept, c.shape(0)))
-	}
-}
-
 // convertCast converts to the type of the attribute, or to that of input 1. Floats of all widths are computed as
 // float32, so that a cast to a wider one changes nothing.
 func convertCast(c *call) {

@@ -67,14 +67,18 @@ func shapes() []row {
 
 func pass(c *call) { c.same(c.tensor("self")) }
 
-// convertDropout is nothing in inference; it is counted.
+// convertDropout is nothing in inference; it is noted.
 func convertDropout(c *call) {
 	if c.bool("train", false) && c.float("p", 0.5) != 0 {
 		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("call model.eval() before torch.export")
 		return
 	}
-	c.b.Origin().Dropouts++
-	c.result(c.tensor("input"))
+	x, o := c.tensor("input"), c.b.Origin()
+	o.Dropouts++
+	if x != nil {
+		o.Drops = append(o.Drops, ir.Drop{Behind: x.Name, Rate: c.float("p", 0.5)})
+	}
+	c.result(x)
 }
 
 // moved emits the result of an operation that only moves elements; views of the same memory show later changes.

@@ -103,7 +103,7 @@ type server struct {
 	devices  int
 	programs map[uint32]*loaded
 	buffers  map[uint32]shared // that clients hold
-	next     uint32                  // the last number given to a program or buffer
+	next     uint32            // the last number given to a program or buffer
 }
 
 // loaded is a program with its resident arguments.

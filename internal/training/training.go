@@ -126,6 +126,9 @@ func Run(ctx context.Context, t *Task) (*Trained, error) {
 	if p.judge != nil && !t.AtEnd {
 		o.Judge, o.Figure = t.judged(p, points), p.figure
 	}
+	if o.Drops, err = p.drops(); err != nil {
+		return nil, err
+	}
 	trainer, err := train.New(p.model, p.set, o)
 	if err != nil {
 		return nil, err

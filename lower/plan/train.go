@@ -27,7 +27,7 @@ type trainFile struct {
 	Fidelity    *string  `toml:"fidelity"`
 	Scales      *string  `toml:"scales"`
 	BatchNorm   *string  `toml:"batch_norm"`
-	Dropout     *float64 `toml:"dropout"`
+	Dropout     any      `toml:"dropout"`
 	DropoutOf   []string `toml:"dropout_of"`
 	Freeze      []string `toml:"freeze"`
 }
@@ -140,7 +140,24 @@ func (p *parser) train(f *trainFile, t *Train) {
 
 // dropout reads which values are dropped at random: a tenth of those of layers that are named without a share.
 func (p *parser) dropout(f *trainFile, t *Train) {
-	p.number("train.dropout", f.Dropout, &t.Dropout, 0, 0.9)
+	switch v := f.Dropout.(type) {
+	case nil:
+	case float64:
+		p.number("train.dropout", &v, &t.Dropout, 0, mostDropped)
+	case int64:
+		share := float64(v)
+		p.number("train.dropout", &share, &t.Dropout, 0, mostDropped)
+	default:
+		if t.ModelDropout = v == "model"; !t.ModelDropout {
+			p.fail("train.dropout", "dropout = %q is neither a share nor \"model\"", fmt.Sprint(v)).
+				WithHint("dropout = 0.1 drops a tenth; \"model\" takes the dropouts of the model file")
+		}
+	}
+	if f.DropoutOf != nil && t.ModelDropout {
+		p.fail("train.dropout_of", "dropout = \"model\" drops where the model file does, and not in front of layers").
+			WithHint("leave dropout_of out, or give dropout a share")
+		return
+	}
 	if f.DropoutOf == nil {
 		return
 	}
@@ -148,6 +165,9 @@ func (p *parser) dropout(f *trainFile, t *Train) {
 		t.Dropout = 0.1
 	}
 }
+
+// mostDropped is the greatest share that is dropped.
+const mostDropped = 0.9
 
 // batchNorm reads what batch normalizations do: with random parameters, statistics of the model say nothing.
 func (p *parser) batchNorm(f *trainFile, t *Train) {
@@ -283,6 +303,8 @@ type Train struct {
 	// names; * stands for any text. Inputs of the graph stay.
 	Dropout   float64
 	DropoutOf []string
+	// ModelDropout takes the dropouts of the model file instead.
+	ModelDropout bool
 	// Freeze names parameters, or nodes that read them, that stay as they are; * stands for any text.
 	Freeze []string
 }

@@ -38,11 +38,14 @@ type Forward struct {
 	Scales []hlo.Value
 	// Drop, if not nil, prints what is left of v, which node multiplies; sites number such values.
 	Drop func(node string, site int, v hlo.Value) hlo.Value
+	// Behind, if not nil, prints what all that reads node sees of its value v.
+	Behind func(node string, site int, v hlo.Value) hlo.Value
 
 	b        *hlo.Builder
 	fidelity Fidelity
 	rounders map[string]*format.Rounder
 	steps    []hlo.Value           // of Scales
+	dropped  map[string]bool       // nodes whose values are no codes, behind a dropout
 	standing map[float64]hlo.Value // steps that stand beside them
 }
 
@@ -94,6 +97,7 @@ func (p *Forward) need(t ir.Type, grid format.Format) error {
 // i32 for whole numbers, behind an axis of samples.
 func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 	p.Values, p.Stats = map[string]hlo.Value{}, make([]hlo.Value, len(p.Buffers))
+	p.dropped = map[string]bool{}
 	own := map[*ir.Node]hlo.Value{} // by nodes of float
 	p.printSteps()
 	for i, n := range p.float.In {
@@ -134,6 +138,10 @@ func (p *Forward) Run(params, in []hlo.Value) ([]hlo.Value, error) {
 			v = p.round(q.Type, q.Type.Format, v, 1)
 		}
 		own[n], p.Values[n.Name] = v, v
+		if p.Behind != nil && !p.float.IsOutput(n) {
+			own[n] = p.Behind(n.Name, i, v)
+			p.dropped[n.Name] = own[n].Number() != v.Number()
+		}
 	}
 	var out []hlo.Value
 	for _, o := range p.float.Out {
@@ -221,7 +229,7 @@ func (p *Forward) node(i int, args []hlo.Value) (hlo.Value, error) {
 		return rounded, p.b.Err()
 	}
 	rounded := p.round(q.Type, q.Type.Format, v, 1)
-	if p.learnedArgs(q) {
+	if p.inFloats(q) {
 		return rounded, p.b.Err()
 	}
 	if p.fidelity == Exact && !q.Op.Traits.Weighted && !q.Op.Traits.Casts {

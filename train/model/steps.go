@@ -216,11 +216,12 @@ func (p *Forward) learnedResult(q *ir.Node, v hlo.Value) (rounded hlo.Value, ok 
 	return p.onSteps(codes, quotient, step, v, s, leaf), true
 }
 
-// learnedArgs says that q reads values whose steps are trained: what it computes of floats is exact then.
-func (p *Forward) learnedArgs(q *ir.Node) bool {
+// inFloats says that q reads values whose steps are trained, so that what it computes of floats is exact, or that are
+// no codes, behind a dropout.
+func (p *Forward) inFloats(q *ir.Node) bool {
 	return slices.ContainsFunc(q.Args, func(a *ir.Node) bool {
 		_, ok := p.learned[a.Name]
-		return ok
+		return ok || p.dropped[a.Name]
 	})
 }
 
