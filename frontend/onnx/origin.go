@@ -102,7 +102,8 @@ func (n *node) modules() []ir.Module {
 	return list
 }
 
-// convertDropout passes input 0 on, and notes its rate; its second result is a mask of what is kept, which is everything.
+// convertDropout passes input 0 on, and notes its rate; its second result is a mask of what is kept, which is
+// everything.
 func convertDropout(c *call) {
 	if c.has(2) && c.scalar(2, "training_mode") != 0 {
 		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("export the model after model.eval()")

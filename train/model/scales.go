@@ -122,8 +122,8 @@ func integerCodes(t ir.Type) bool {
 // trainable is the view of a type as integers of one step, of a width and with rules that training follows.
 func trainable(t ir.Type) (format.Integers, bool) {
 	v, ok := format.IntegersOf(t.Format)
-	return v, ok && format.StepIn(t.Format) != format.NoStep && v.Codes.W <= widestTrained && v.Codes.Over != format.Wrap &&
-		v.Codes.Round <= format.RoundOutward
+	return v, ok && format.StepIn(t.Format) != format.NoStep && v.Codes.W <= widestTrained &&
+		v.Codes.Over != format.Wrap && v.Codes.Round <= format.RoundOutward
 }
 
 // isPort says that some result of a set leaves the graph.
