@@ -27,8 +27,8 @@ func newNames(reserved ...string) *names {
 	return n
 }
 
-// libraryWords lists the identifiers in the library's code: an instance of that name would be hidden inside a module,
-// of which linters complain. They are found when first asked for.
+// libraryWords lists the families of the identifiers in the library's code: an instance of such a name would be hidden
+// inside a module, of which linters complain. They are found when first asked for.
 var libraryWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
 	files, err := rtl.Files(rtl.Modules()...)
@@ -38,13 +38,25 @@ var libraryWords = sync.OnceValue(func() map[string]bool {
 	for _, f := range files {
 		for _, line := range strings.Split(string(f.Data), "\n") {
 			code, _, _ := strings.Cut(line, "//")
-			for _, w := range strings.FieldsFunc(code, func(r rune) bool { return !isWord(r) }) {
-				words[w] = true
+			for _, w := range strings.FieldsFunc(code, func(r rune) bool { return !isWord(r) && r != '\'' }) {
+				if !strings.Contains(w, "'") { // 1'b0 is a number
+					words[family(w)] = true
+				}
 			}
 		}
 	}
 	return words
 })
+
+// family stands for the names that differ from one in their last number alone: those of a model get a prefix together,
+// so that c2 is not beside n_c1. It is no identifier, but the name itself where that ends in no number.
+func family(name string) string {
+	stem := strings.TrimRight(name, "0123456789")
+	if stem == name {
+		return name
+	}
+	return stem + "#"
+}
 
 func isWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
@@ -53,7 +65,7 @@ func isWord(r rune) bool {
 // pick sanitizes name and makes it unique by a number.
 func (n *names) pick(name string) string {
 	base := sanitize(name)
-	if libraryWords()[base] {
+	if libraryWords()[family(base)] {
 		base = "n_" + base
 	}
 	id := base

@@ -66,6 +66,16 @@ func TestForeignNames(t *testing.T) {
 	}
 }
 
+// TestNumberedNames: names of one family look alike, whichever of them the library uses, and 1'b0 is none of them.
+func TestNumberedNames(t *testing.T) {
+	ids := newNames()
+	for _, c := range [][2]string{{"c1", "n_c1"}, {"c2", "n_c2"}, {"conv1", "conv1"}, {"b0", "b0"}, {"y", "n_y"}} {
+		if got := ids.pick(c[0]); got != c[1] {
+			t.Errorf("%s became %s, not %s", c[0], got, c[1])
+		}
+	}
+}
+
 // TestFork prints a value with three readers, of which one is a wire, and an input that nobody reads.
 func TestFork(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
