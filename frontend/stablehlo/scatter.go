@@ -5,13 +5,14 @@ package stablehlo
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/whole"
 )
 
 // convertScatter writes updates at positions: element by element into the operand as one row, behind which stands one
-// more place for all updates of slices that do not lie inside.
+// more place for all updates of slices that do not lie inside, unless all positions are known to.
 func convertScatter(c *call) {
 	if len(c.args) != 3 {
 		c.fail(diag.UnsupportedForm, "a scatter of %d operands", len(c.args))
@@ -62,12 +63,24 @@ func convertScatter(c *call) {
 		outside := value{c.whole(at, int64(n)), at.Type.Shape}
 		at = c.full(c.choose(inside, wholeValue(at), outside))
 	}
+	c.write(x, at, updates, reduction)
+}
+
+// write puts updates at places of x as a row, or one behind it.
+func (c *call) write(x value, at *ir.Node, updates value, reduction string) {
+	n, spare := elems(x.dims), 1
+	if list, ok := build.Ints(at); ok && slices.Min(append(list, 0)) >= 0 && slices.Max(append(list, 0)) < int64(n) {
+		spare = 0
+	}
 	row := []int{elems(updates.dims)}
-	table := c.padded(c.shape(c.full(x), []int{n}), 0, 0, 1, 0)
+	table := c.padded(c.shape(c.full(x), []int{n}), 0, 0, spare, 0)
 	table = c.emit(whole.ScatterElements, &whole.ScatterAttrs{Axis: 0, Reduce: reduction}, table, c.shape(at, row),
 		c.shape(c.full(updates), row))
+	if table != nil && spare > 0 {
+		table = c.slice(table, 0, 0, n, 1)
+	}
 	if table != nil {
-		c.done(c.shape(c.slice(table, 0, 0, n, 1), x.dims))
+		c.done(c.shape(table, x.dims))
 	}
 }
 

@@ -26,8 +26,13 @@ var Constants = pass.New("compute_constants", "computes nodes whose arguments ar
 // Admission makes an imported graph one that quantization takes, or refuses it.
 var Admission = slices.Concat(pass.Pipeline[*State]{
 	Constants,
-	pass.New("constant_index", "lookups of values at constant positions become slices, stretches and concats", pass.Exact,
-		0, only(simplify.Places)),
+	pass.New("constant_index", "lookups and writes at constant positions become slices, stretches and concats", pass.Exact,
+		0, func(_ *State, g *ir.Graph) error {
+			if err := simplify.Places(g); err != nil {
+				return err
+			}
+			return simplify.Writes(g)
+		}),
 	pass.New("selections_to_tables", "functions of one value that compare and select become one function each",
 		pass.Lossy, rounding, func(_ *State, g *ir.Graph) error {
 			if refuseWhole(g) == nil { // recognizers behind find more in what is decomposed
