@@ -22,6 +22,9 @@ func pairs() []row {
 		{"mul.Tensor mul.Scalar", "self other", arithmetic(pointwise.Mul)},
 		{"maximum.default max.other", "self other", arithmetic(pointwise.Max)},
 		{"minimum.default min.other", "self other", arithmetic(pointwise.Min)},
+		{"clamp.Tensor clip.Tensor", "self min max", convertClamp},
+		{"clamp_min.Tensor", "self min", convertClamp},
+		{"clamp_max.Tensor", "self max", convertClamp},
 		{"div.Tensor div.Scalar true_divide.Tensor", "self other", convertDiv},
 		{"div.Tensor_mode div.Scalar_mode", "self other rounding_mode", convertDiv},
 		{"floor_divide.default", "self other", convertDiv},
@@ -124,6 +127,19 @@ func (c *call) pair(o *ir.Op, attrs any, first, second string) {
 	typ := c.outType(x)
 	a := c.operand(first, typ)
 	c.result(c.emit("", o, attrs, a, c.operand(second, typ)))
+}
+
+// convertClamp bounds self by tensors, of which either may be missing.
+func convertClamp(c *call) {
+	typ := c.outType(nil)
+	x := c.operand("self", typ)
+	if c.has("min") {
+		x = c.emit("low", pointwise.Max, nil, x, c.operand("min", typ))
+	}
+	if c.has("max") {
+		x = c.emit("high", pointwise.Min, nil, x, c.operand("max", typ))
+	}
+	c.result(x)
 }
 
 func pairWith(o *ir.Op, attrs any) func(*call) {

@@ -218,3 +218,25 @@ func TestTrunc(t *testing.T) {
 		}
 	}
 }
+
+// TestClampByTensors: either bound may be a tensor, and missing.
+func TestClampByTensors(t *testing.T) {
+	for text, want := range map[string][]float32{
+		"clamp.Tensor self=%x min=%y max=%z": {0.5, 3}, "clamp.Tensor self=%x max=%z": {-1, 3},
+		"clamp_min.Tensor self=%x min=%y": {0.5, 7}, "clamp_max.Tensor self=%x max=%z": {-1, 3},
+	} {
+		g := load(t, "input x f32 2\ninput y f32 2\ninput z f32 2\nr f32 2 = "+text+"\noutput r", source.Options{})
+		p, err := ref.New(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in ref.Sample
+		for i, v := range [][]float32{{-1, 7}, {0.5, 1}, {4, 3}} {
+			in = append(in, &ir.Tensor{Type: g.In[i].Type, Floats: v})
+		}
+		out, err := p.Run(context.Background(), []ref.Sample{in})
+		if err != nil || !slices.Equal(out[0][0].Floats, want) {
+			t.Errorf("%s: %v, %v", text, err, out)
+		}
+	}
+}
