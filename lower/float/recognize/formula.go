@@ -73,10 +73,11 @@ func formulaOf(at map[*ir.Node]int, n *ir.Node) (x *ir.Node, text string) {
 	return x, text
 }
 
-// unitless says that no unit computes n on elements of values.
+// unitless says that no unit computes n on elements of values, or none as well as one table that computes what n reads,
+// too: a reciprocal of rounded values is far off where those are small.
 func unitless(n *ir.Node) bool {
 	return n.Op.Traits.FloatOnly && !n.Op.ByParts() || n.Op == whole.Div && !n.Args[1].IsConst() || n.Op == whole.Power ||
-		n.Op == whole.And || n.Op == whole.Or
+		n.Op == whole.And || n.Op == whole.Or || n.Op == curve.Reciprocal
 }
 
 // numberOf is the text of a constant whose elements are all one number.
@@ -132,6 +133,27 @@ var formulaForms = map[*ir.Op]func(n *ir.Node, a []string) string{
 	curve.Softplus: func(_ *ir.Node, a []string) string {
 		return fmt.Sprintf("(max(%s, 0) + log(1 + exp(-abs(%[1]s))))", a[0])
 	},
+	curve.Trunc:    func(_ *ir.Node, a []string) string { return fmt.Sprintf("(sign(%s)*floor(abs(%[1]s)))", a[0]) },
+	curve.Softsign: func(_ *ir.Node, a []string) string { return fmt.Sprintf("(%s/(1 + abs(%[1]s)))", a[0]) },
+	curve.Gelu: func(_ *ir.Node, a []string) string {
+		return fmt.Sprintf("(%s*(1 + erf(%[1]s*0.70710678118654752))/2)", a[0])
+	},
+	curve.HardSwish: func(_ *ir.Node, a []string) string {
+		return fmt.Sprintf("(%s*min(max(%[1]s/6 + 0.5, 0), 1))", a[0])
+	},
+	curve.HardSigmoid: func(n *ir.Node, a []string) string {
+		h := n.Attrs.(*curve.HardSigmoidAttrs)
+		return fmt.Sprintf("min(max(%s*%s + %s, 0), 1)", a[0], sure(h.Alpha), sure(h.Beta))
+	},
+	curve.ThresholdedRelu: func(n *ir.Node, a []string) string {
+		return fmt.Sprintf("where(%s > %s, %[1]s, 0)", a[0], sure(n.Attrs.(*curve.AlphaAttrs).Alpha))
+	},
+	curve.Elu: func(n *ir.Node, a []string) string {
+		return fmt.Sprintf("(max(%s, 0) + %s*(exp(min(%[1]s, 0)) - 1))", a[0], sure(n.Attrs.(*curve.AlphaAttrs).Alpha))
+	},
+	whole.Convert: func(n *ir.Node, a []string) string { // of a truth value, see formulaic
+		return fmt.Sprintf("where(%s, 1, 0)", a[0])
+	},
 	curve.Abs: callOf("abs"), curve.Sign: callOf("sign"), curve.Exp: callOf("exp"), curve.Log: callOf("log"),
 	curve.Sqrt: callOf("sqrt"), curve.Tanh: callOf("tanh"), curve.Erf: callOf("erf"), curve.Sigmoid: callOf("sigmoid"),
 	curve.Floor: callOf("floor"), curve.Ceil: callOf("ceil"), curve.Round: callOf("round"),
@@ -162,6 +184,9 @@ func formulaic(n *ir.Node) bool {
 		return false
 	}
 	_, ok := formulaForms[n.Op]
+	if n.Op == whole.Convert && (n.Type.Format == ir.Bool || n.Args[0].Type.Format != ir.Bool) {
+		return false
+	}
 	for _, a := range n.Args {
 		ok = ok && (a.Type.Format == ir.Float().Format || a.Type.Format == ir.Bool && !a.IsConst())
 	}
