@@ -8,6 +8,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
 	"lathe/lower/lowertest"
 )
@@ -67,6 +68,18 @@ var formulas = []struct {
 	{"wave", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 		return b.Add(pointwise.Add, "y", nil, x, b.Add(curve.Sin, "sin", nil, x))
 	}, false},
+	{"gate", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+		open := b.Add(whole.Convert, "open", &whole.ConvertAttrs{To: ir.F32}, compare(b, "c", "gt", x, number(b, 0)))
+		return b.Add(pointwise.Mul, "y", nil, x, open)
+	}, false},
+	{"functions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+		high, low := b.Add(curve.Gelu, "gelu", nil, x), b.Add(curve.Softsign, "sign", nil, x)
+		return b.Add(whole.Where, "y", nil, compare(b, "c", "gt", x, number(b, 0)), high, low)
+	}, false},
+	{"inverse", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+		e := b.Add(curve.Exp, "exp", nil, b.Add(pointwise.Mul, "twice", nil, x, number(b, 2)))
+		return b.Add(curve.Reciprocal, "y", &curve.ReciprocalAttrs{Numerator: 1}, e)
+	}, false},
 	{"quotient", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 		size := b.Add(pointwise.Add, "size", nil, b.Add(curve.Abs, "abs", nil, x), number(b, 1))
 		return b.Add(whole.Div, "y", nil, x, size)
@@ -91,5 +104,24 @@ func TestFormulas(t *testing.T) {
 				t.Errorf("%s, of a sum %v: %.1f dB, %v", c.name, sum, got, n)
 			}
 		}
+	}
+}
+
+// TestQuotients: what quotients read has as many bits as they make something of: divisors near 0, and their inverses,
+// which are a factor of values that are small where they are large.
+func TestQuotients(t *testing.T) {
+	b := lowertest.New(t, 5)
+	x := b.Input("x", 1, 4)
+	r := b.Add(pointwise.Relu, "r", nil, x)
+	sum := b.Add(reduce.Sum, "sum", &reduce.Attrs{Axes: []int{1}}, r)
+	share := b.Add(whole.Div, "y", nil, r, b.Add(pointwise.Add, "more", nil, sum, number(b, 0.05)))
+	g := b.Done(share)
+	_, report := mustQuantize(t, g, "", samples(g, -2, 2, 200))
+	if got := report.Outputs[0].SQNR; got < 28 {
+		t.Errorf("shares of a sum keep %.1f dB", got)
+	}
+	_, report = mustQuantize(t, g, "[quantize]\ndata = \"fixed(8)\"\n", samples(g, -2, 2, 200))
+	if got := report.Outputs[0].SQNR; got > 26 {
+		t.Errorf("in 8 bits, as the plan has it, they keep %.1f dB", got)
 	}
 }

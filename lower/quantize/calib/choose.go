@@ -147,6 +147,69 @@ func Enough(f format.Fixed, v *Values, m plan.Method, least float64, most int) f
 	return f
 }
 
+// EnoughFor is f with as many more bits, up to so many, as keep least dB of what function y makes of the values seen.
+// Results beyond those of exact values, such as 1/0, count as the nearest of them.
+func EnoughFor(f format.Fixed, v *Values, m plan.Method, y func([]float32) []float32, least float64,
+	most int) format.Fixed {
+	want := y(v.Sample)
+	low, high, sum, n := math.Inf(1), math.Inf(-1), 0.0, 0.0
+	for _, w := range want {
+		if w := float64(w); !math.IsInf(w, 0) && w == w {
+			low, high, sum, n = min(low, w), max(high, w), sum+w, n+1
+		}
+	}
+	rounded := make([]float32, len(v.Sample))
+	for n > 0 && f.W < most {
+		frac := Frac(f, v, m)
+		for i, x := range v.Sample {
+			code := min(max(f.Round.Integer(math.Ldexp(float64(x), frac)), float64(f.Min())), float64(f.Max()))
+			rounded[i] = float32(math.Ldexp(code, -frac))
+		}
+		signal, noise := 0.0, 0.0
+		for i, g := range y(rounded) {
+			if w := float64(want[i]); !math.IsInf(w, 0) && w == w {
+				d := min(max(float64(g), low), high) - w
+				signal += (w - sum/n) * (w - sum/n)
+				if d == d {
+					noise += d * d
+				}
+			}
+		}
+		if signal == 0 || pass.Decibels(signal, noise) >= least {
+			break
+		}
+		f.W++
+	}
+	return f
+}
+
+// EnoughTimes is f with as many more bits, up to so many, as keep least dB of the values y of a product with other
+// values. The rounding of one factor tells nothing of the other: a large reciprocal meets small values alone, but its
+// error meets all.
+func EnoughTimes(f format.Fixed, v, other, y *Values, m plan.Method, least float64, most int) format.Fixed {
+	signal, by := y.power(), other.power()
+	for signal > 0 && f.W < most && pass.Decibels(signal, by*v.squared(f, Frac(f, v, m))/v.count()) < least {
+		f.W++
+	}
+	return f
+}
+
+// count is how many values Sample and Tail stand for.
+func (v *Values) count() float64 {
+	return max(v.Share, 1)*float64(len(v.Sample)) + float64(len(v.Tail))
+}
+
+// power is the mean of the squares of these values; 0 for none.
+func (v *Values) power() float64 {
+	sum := 0.0
+	for i, list := range [][]float32{v.Sample, v.Tail} {
+		for _, x := range list {
+			sum += []float64{max(v.Share, 1), 1}[i] * float64(x) * float64(x)
+		}
+	}
+	return sum / max(v.count(), 1)
+}
+
 // squared is the sum of squared errors of all values that Sample and Tail stand for.
 func (v *Values) squared(f format.Fixed, frac int) float64 {
 	return max(v.Share, 1)*SquaredError(f, frac, v.Sample) + SquaredError(f, frac, v.Tail)

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/leaf"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
@@ -44,7 +45,7 @@ func (q *quantizer) fitted(n *ir.Node, c plan.Choice) plan.Choice {
 		}
 		c = wider(c, f, "what reads it")
 	}
-	return q.tailed(n, q.varying(n, c))
+	return q.read(n, q.tailed(n, q.varying(n, c)))
 }
 
 // wider is the open choice c in format f of more bits, for a reason.
@@ -101,12 +102,88 @@ func (q *quantizer) tailed(n *ir.Node, c plan.Choice) plan.Choice {
 	return c
 }
 
+// readW bounds the bits that a value gets for what its readers make of it: a table doubles with each.
+const readW = 12
+
+// read is choice c for the result of n, with as many bits as keep leastKept of what tables and products make of the
+// values seen: a reciprocal makes much of the last bit of a small value, and of its own in a product.
+func (q *quantizer) read(n *ir.Node, c plan.Choice) plan.Choice {
+	f, open := c.Pattern.Open()
+	v, m := q.values[n], q.plan.Quantize.Calibrate
+	if !open || q.plan.Quantize.Data.Given || f.Over == format.Wrap || !q.sampled || v == nil || recur.Recurs(n.Op) {
+		return c
+	}
+	was := f.W
+	q.eachReader(n, nil, func(u, arg *ir.Node, made func([]float32) []float32) {
+		if made != nil {
+			f = calib.EnoughFor(f, v, m, made, leastKept, readW)
+			return
+		}
+		other, y := u.Args[0], q.values[u]
+		if other == arg {
+			other = u.Args[1]
+		}
+		if by := q.values[other]; other != arg && by != nil && y != nil {
+			f = calib.EnoughTimes(f, v, by, y, m, leastKept, readW)
+		}
+	})
+	if f.W > was {
+		q.widened[n] = true
+		c = wider(c, f, "what reads it")
+	}
+	return c
+}
+
+// eachReader visits the tables that read n, also behind others and behind operations that keep formats, with what they
+// make of n; and the products of two streams that read n as arg, for which made is nil. made is what n is of a value in
+// front.
+func (q *quantizer) eachReader(n *ir.Node, made func([]float32) []float32,
+	visit func(u, arg *ir.Node, made func([]float32) []float32)) {
+	for _, u := range q.users[n] {
+		t := &u.Op.Traits
+		switch {
+		case q.rule(u, dataOut) != nil:
+		case t.KeepsCodes || pointwise.Cuts(u.Op):
+			q.eachReader(u, made, visit)
+		case t.Curve:
+			table := curveOf(u)
+			if before := made; before != nil {
+				table = func(x []float32) []float32 { return curveOf(u)(before(x)) }
+			}
+			visit(u, n, table)
+			q.eachReader(u, table, visit)
+		case made == nil && t.Elementwise && t.Commutes && !t.Monotone && len(u.Streams()) == 2:
+			visit(u, n, nil)
+		}
+	}
+}
+
+// curveOf computes what table u makes of numbers; nothing where it does not take them.
+func curveOf(u *ir.Node) func([]float32) []float32 {
+	return func(values []float32) []float32 {
+		x := &ir.Node{Name: "x", Op: leaf.Input, Type: ir.Float(len(values))}
+		y, err := ir.NewNode(u.Op, u.Name, u.Pos, u.Attrs, x)
+		if err != nil || len(values) == 0 {
+			return nil
+		}
+		run, err := u.Op.Eval(y)
+		if err != nil {
+			return nil
+		}
+		out, err := run([]*ir.Tensor{{Type: x.Type, Floats: values}})
+		if err != nil {
+			return nil
+		}
+		return out.Floats
+	}
+}
+
 // noteWidened says how many values got more bits than the default, and how not.
 func (q *quantizer) noteWidened() {
 	if n, w := len(q.widened), q.plan.Quantize.Data.Pattern.W; n > 0 {
 		q.report.Note("%s of more than %d bits, up to %d: %d bits lose what few large values, or the sums of a residual "+
-			"stream, leave of the others; data = \"fixed(%d)\" in [quantize] gives all %d", diag.Amount(n, "value"), w,
-			FineW, w, w, w)
+			"stream, leave of the others, or what tables and products make of small ones; data = \"fixed(%d)\" in "+
+			"[quantize] gives all %d", diag.Amount(n, "value"), w, FineW, w, w, w)
 	}
 }
 
