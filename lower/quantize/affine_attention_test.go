@@ -46,6 +46,16 @@ func affineAttention(t *testing.T, seed uint64) *ir.Graph {
 	scores := b.Add(sum.MatMul, "scores", nil, head("query", 0, 2, 1, 3), head("key", 0, 2, 3, 1))
 	scores = quant(scores, 0.08, zero())
 	scores = quant(b.Add(pointwise.Mul, "scaled", nil, scores, b.Const(nil, 0.35)), 0.03, zero())
+	if seed%4 == 3 { // tokens see those in front, and scores share steps with the mask
+		mask := make([]float32, tokens*tokens)
+		for i := range mask {
+			if i%tokens > i/tokens {
+				mask[i] = -1e4
+			}
+		}
+		masked := b.Add(pointwise.Add, "masked", nil, scores, b.Const([]int{1, 1, tokens, tokens}, mask...))
+		scores = quant(masked, 39.2, 127)
+	}
 	weights := b.Add(norm.Softmax, "weights", &column.AxisAttrs{Axis: -1}, scores)
 	weights = quant(weights, 1./255, -128)
 	quant(b.Add(sum.MatMul, "sums", nil, weights, head("value", 0, 2, 1, 3)), 0.02, zero())

@@ -71,6 +71,9 @@ func PlanRows(n *ir.Node, scale float64) (*Rows, error) {
 	return &Rows{Powers: powers, Frac: out.F, Max: out.Max()}, nil
 }
 
+// MostStep bounds what a step of the argument of a softmax is worth.
+const MostStep = 8
+
 // planPowers is how codes of argument 0 of n, times scale, become powers; step is what one of them is worth.
 func planPowers(n *ir.Node, scale float64) (p Powers, step *big.Float, err error) {
 	in, ok := format.IntegersOf(n.Args[0].Type.Format)
@@ -79,9 +82,9 @@ func planPowers(n *ir.Node, scale float64) (p Powers, step *big.Float, err error
 			n.Args[0].Type.Format)
 	}
 	ratio := new(big.Rat).Mul(in.Step.Rat(), new(big.Rat).SetFloat64(scale))
-	if ratio.Sign() <= 0 || ratio.Cmp(big.NewRat(8, 1)) > 0 {
+	if ratio.Sign() <= 0 || ratio.Cmp(big.NewRat(MostStep, 1)) > 0 {
 		s, _ := ratio.Float64()
-		return p, nil, fmt.Errorf("%s takes steps above 0 and up to 8, not %g", n.Op.Name, s)
+		return p, nil, fmt.Errorf("%s takes steps above 0 and up to %d, not %g", n.Op.Name, MostStep, s)
 	}
 	step = bigmath.FromRat(ratio)
 	k, places := factor(new(big.Float).SetPrec(bigmath.Prec).Quo(step, bigmath.Log(bigmath.Float(2))))

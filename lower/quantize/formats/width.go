@@ -258,7 +258,8 @@ func (q *quantizer) readBy(n *ir.Node, is func(*ir.Traits) bool) bool {
 	return false
 }
 
-// narrowFine casts what n, a norm or a softmax, reads to the bits that it takes: a norm takes off a zero point.
+// narrowFine casts what n, a norm or a softmax, reads to the bits that it takes: norms take off a zero point. A mask of
+// -1e4 among scores may make their steps too large for a softmax.
 func (q *quantizer) narrowFine(n *ir.Node) {
 	t, a := &n.Op.Traits, n.Args
 	if !t.Reads16 || q.rule(n, dataIn) != nil || a[0].IsConst() {
@@ -266,7 +267,8 @@ func (q *quantizer) narrowFine(n *ir.Node) {
 	}
 	v, integers := format.IntegersOf(a[0].Type.Format)
 	real := recur.Recurs(n.Op) && !format.IsFixed(a[0].Type.Format)
-	if integers && (v.Codes.W > FineW || norm.HasGains(n.Op) && v.Bits() > FineW || real) {
+	coarse := integers && !norm.HasGains(n.Op) && !recur.Recurs(n.Op) && v.Step.Float32() > norm.MostStep
+	if integers && (coarse || v.Codes.W > FineW || norm.HasGains(n.Op) && v.Bits() > FineW || real) {
 		a[0] = q.cast(a[0], openFormat(FineW, "what "+n.Op.Name+" takes"), n, q.values[a[0]])
 	}
 }
