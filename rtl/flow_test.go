@@ -13,7 +13,7 @@ import (
 // TestFlows evaluates the flow lines of all modules with streams, under their defaults.
 func TestFlows(t *testing.T) {
 	wires := []string{"stream_last", "stream_answer", "stream_check", "stream_group", "stream_follow", "stream_ungroup",
-		"stream_frames", "axi_gate"}
+		"stream_frames", "axi_gate", "axi_unpack", "axi_pack"}
 	for _, name := range Modules() {
 		h, err := Lookup(name)
 		if err != nil {

@@ -16,10 +16,10 @@ import (
 	"lathe/rtl"
 )
 
-// begun are registers that a reset must set although they hold data: sums and maxima, which begin anew with a row, and
-// what a processor sets.
-var begun = []string{"axi_control.limit", "mem_checked.sign",
-	"op_norm_sums.acc", "op_norm_sums.sum", "op_softmax_powers.most"}
+// begun are registers that a reset must set although they hold data: sums and maxima, which begin anew with a row, what
+// a processor sets, and bytes that zeros must follow.
+var begun = []string{"axi_control.limit", "axi_pack.hold", "axi_pack.out_data", "axi_unpack.hold",
+	"axi_unpack.out_data", "mem_checked.sign", "op_norm_sums.acc", "op_norm_sums.sum", "op_softmax_powers.most"}
 
 // unreset is a register of data with a reset, which TestResets must find, and one of control, which it must not.
 const unreset = `module unreset (input wire clk, rst, input wire [7:0] in_data, input wire in_valid,

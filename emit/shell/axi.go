@@ -18,10 +18,26 @@ var liteSignals = []netlist.Port{{Name: "awaddr", Width: 8}, {Name: "awvalid"}, 
 	{Name: "rdata", Output: true, Width: 32}, {Name: "rresp", Output: true, Width: 2}, {Name: "rvalid", Output: true},
 	{Name: "rready"}}
 
-// AXI is the shell for systems with a processor: the streams as they are, and registers behind AXI4-Lite, which start,
-// stop, reset and watch the design. All other ports are those of the design.
+// Bounds of TDATA between the shell and DMA engines, in bytes.
+const (
+	leastPacket = 4
+	mostPacket  = 64
+)
+
+// Packet is the bytes of a beat of a stream between the AXI shell and a DMA engine: a power of two, where possible
+// with room for a beat of the design.
+func (s Stream) Packet() int {
+	n := leastPacket
+	for n < s.Bytes && n < mostPacket {
+		n *= 2
+	}
+	return n
+}
+
+// AXI is the shell for systems with a processor: streams of packets for DMA engines, one for each frame, and registers
+// behind AXI4-Lite, which start, stop, reset and watch the design. All other ports are those of the design.
 func AXI(c *Core, o Options) (files []rtl.File, top string, err error) {
-	if err := c.servedByAXI(); err != nil {
+	if err := c.servedOutside(); err != nil {
 		return nil, "", err
 	}
 	p := c.printer()
@@ -29,7 +45,7 @@ func AXI(c *Core, o Options) (files []rtl.File, top string, err error) {
 	if err := p.add(m); err != nil {
 		return nil, "", err
 	}
-	library, err := c.library("axi_control", "axi_gate")
+	library, err := c.library("axi_control", "axi_gate", "axi_pack", "axi_unpack")
 	return append(library, p.files...), m.Name, err
 }
 
@@ -47,18 +63,18 @@ func (c *Core) axi(o Options) *netlist.Module {
 		Ports: []netlist.Connection{bind("clk", ref("ap_clk")), bind("rst", netlist.Not{X: ref("ap_rst_n")})}}
 	inner := map[string]string{}
 	for _, s := range c.Streams {
-		if s.Input {
-			inner[s.Prefix+"_tvalid"], inner[s.Prefix+"_tready"] = "ctl_"+s.Prefix+"_tvalid", "ctl_"+s.Prefix+"_tready"
-			if m.Items = append(m.Items, gate(s)...); len(inner) > 2 { // frames of the first input are counted
-				m.Items = append(m.Items, unused(ref("ctl_"+s.Prefix+"_frame"))...)
-			}
+		for _, signal := range []string{"_tdata", "_tvalid", "_tready", "_tlast"} {
+			inner[s.Prefix+signal] = "ctl_" + s.Prefix + signal
+		}
+		if m.Items = append(m.Items, s.converted()...); s.Input && len(inner) > 4 { // frames of the first input are counted
+			m.Items = append(m.Items, unused(ref("ctl_"+s.Prefix+"_frame"))...)
 		}
 	}
 	wrong := netlist.Concat{netlist.Const{Width: 1, Value: 1}} // all of it is high while nothing is
 	for _, p := range c.ports {
-		to := p.Name
-		if inner[p.Name] != "" {
-			to = inner[p.Name]
+		if to := inner[p.Name]; to != "" {
+			core.Ports = append(core.Ports, bind(p.Name, ref(to)))
+			continue
 		}
 		m.Ports = append(m.Ports, netlist.Port{Name: p.Name, Output: p.Output, Width: p.Width,
 			Attributes: c.attributes(p.Name)})
@@ -69,7 +85,10 @@ func (c *Core) axi(o Options) *netlist.Module {
 		case p.Output && p.Width == 0 && strings.HasSuffix(p.Name, "error"):
 			wrong = append(wrong, netlist.Not{X: ref(p.Name)})
 		}
-		core.Ports = append(core.Ports, bind(p.Name, ref(to)))
+		core.Ports = append(core.Ports, bind(p.Name, ref(p.Name)))
+	}
+	for _, s := range c.Streams {
+		m.Ports = append(m.Ports, s.ports(c)...)
 	}
 	for _, s := range liteSignals {
 		port := s
@@ -99,20 +118,58 @@ func (c *Core) count(input bool) (n int) {
 	return n
 }
 
-// gate lets frames of an input in.
-func gate(s Stream) []netlist.Item {
-	wire := func(name string) string { return "ctl_" + s.Prefix + "_" + name }
-	unit := &netlist.Instance{Module: "axi_gate", Name: "gate_" + s.Prefix,
-		Params: []netlist.Param{number("BEATS", s.Beats)}, Ports: netlist.Clocked("ap_clk", "ctl_core_rst")}
-	unit.Ports = append(unit.Ports, bind("run", ref("ctl_run")), bind("in_valid", ref(s.Prefix+"_tvalid")),
-		bind("in_ready", ref(s.Prefix+"_tready")), bind("in_last", ref(s.Prefix+"_tlast")),
-		bind("out_valid", ref(wire("tvalid"))), bind("out_ready", ref(wire("tready"))), bind("frame", ref(wire("frame"))),
-		bind("misplaced", ref(wire("misplaced"))), bind("inside_frame", ref(wire("inside"))))
-	items := []netlist.Item{netlist.Blank{}}
-	for _, name := range []string{"tvalid", "tready", "frame", "misplaced", "inside"} {
-		items = append(items, netlist.Wire{Name: wire(name)})
+// ports are those of a stream between the shell and a DMA engine.
+func (s Stream) ports(c *Core) []netlist.Port {
+	list := []netlist.Port{{Name: "_tdata", Width: 8 * s.Packet(), Output: !s.Input},
+		{Name: "_tkeep", Width: s.Packet(), Output: !s.Input}, {Name: "_tvalid", Output: !s.Input},
+		{Name: "_tready", Output: s.Input}, {Name: "_tlast", Output: !s.Input}}
+	for i := range list {
+		list[i].Name = s.Prefix + list[i].Name
+		list[i].Attributes = c.attributes(list[i].Name)
 	}
-	return append(items, unit)
+	return list
+}
+
+// converted is what stands between the packets of a stream and the core: for an input, a gate as well, which lets
+// frames in.
+func (s Stream) converted() []netlist.Item {
+	wire := func(name string) netlist.Expr { return ref("ctl_" + s.Prefix + "_" + name) }
+	items := []netlist.Item{netlist.Blank{}}
+	declare := func(names ...string) {
+		for _, name := range names {
+			items = append(items, netlist.Wire{Name: "ctl_" + s.Prefix + "_" + name})
+		}
+	}
+	items = append(items, netlist.Wire{Name: "ctl_" + s.Prefix + "_tdata", Width: 8 * s.Bytes})
+	declare("tvalid", "tready", "tlast")
+	outside := func(u *netlist.Instance, side string) {
+		for _, name := range []string{"data", "keep", "valid", "ready", "last"} {
+			u.Ports = append(u.Ports, bind(side+"_"+name, ref(s.Prefix+"_t"+name)))
+		}
+	}
+	if !s.Input {
+		pack := &netlist.Instance{Module: "axi_pack", Name: "pack_" + s.Prefix,
+			Params: []netlist.Param{number("IN_BYTES", s.Bytes), number("OUT_BYTES", s.Packet())},
+			Ports: append(netlist.Clocked("ap_clk", "ctl_core_rst"), bind("in_data", wire("tdata")),
+				bind("in_valid", wire("tvalid")), bind("in_ready", wire("tready")), bind("in_last", wire("tlast")))}
+		outside(pack, "out")
+		return append(items, pack)
+	}
+	declare("valid", "ready", "wrong", "frame", "misplaced", "inside")
+	unpack := &netlist.Instance{Module: "axi_unpack", Name: "unpack_" + s.Prefix, Params: []netlist.Param{
+		number("IN_BYTES", s.Packet()), number("OUT_BYTES", s.Bytes), number("BEATS", s.Beats)},
+		Ports: append(netlist.Clocked("ap_clk", "ctl_core_rst"), bind("out_data", wire("tdata")),
+			bind("out_valid", wire("valid")), bind("out_ready", wire("ready")), bind("out_last", wire("tlast")),
+			bind("wrong", wire("wrong")))}
+	outside(unpack, "in")
+	gate := &netlist.Instance{Module: "axi_gate", Name: "gate_" + s.Prefix,
+		Params: []netlist.Param{number("BEATS", s.Beats)},
+		Ports: append(netlist.Clocked("ap_clk", "ctl_core_rst"), bind("run", ref("ctl_run")),
+			bind("in_valid", wire("valid")), bind("in_ready", wire("ready")), bind("in_last", wire("tlast")),
+			bind("out_valid", wire("tvalid")), bind("out_ready", wire("tready")), bind("frame", wire("frame")),
+			bind("misplaced", wire("misplaced")), bind("inside_frame", wire("inside")))}
+	// the frames that unpack makes end where they should
+	return append(append(items, unpack, gate), unused(wire("misplaced"))...)
 }
 
 // watched are the connections by which the registers see the streams.
@@ -133,7 +190,7 @@ func (c *Core) watched() (list []netlist.Connection) {
 	}
 	return []netlist.Connection{bind("in_valid", vector(true, "", "_tvalid")),
 		bind("in_ready", vector(true, "", "_tready")),
-		bind("in_inside", vector(true, "ctl_", "_inside")), bind("in_misplaced", vector(true, "ctl_", "_misplaced")),
+		bind("in_inside", vector(true, "ctl_", "_inside")), bind("in_misplaced", vector(true, "ctl_", "_wrong")),
 		bind("in_frame", ref("ctl_"+first+"_frame")), bind("out_valid", vector(false, "", "_tvalid")),
 		bind("out_ready", vector(false, "", "_tready")), bind("out_frame", ref("ctl_left"))}
 }
@@ -142,7 +199,8 @@ func (c *Core) watched() (list []netlist.Connection) {
 func (c *Core) left() netlist.Concat {
 	for _, s := range c.Streams {
 		if !s.Input {
-			return netlist.Concat{ref(s.Prefix + "_tvalid"), ref(s.Prefix + "_tready"), ref(s.Prefix + "_tlast")}
+			return netlist.Concat{ref("ctl_" + s.Prefix + "_tvalid"), ref("ctl_" + s.Prefix + "_tready"),
+				ref("ctl_" + s.Prefix + "_tlast")}
 		}
 	}
 	return nil

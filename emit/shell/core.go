@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"lathe/emit"
 	"lathe/emit/circuit"
@@ -39,7 +38,6 @@ type Core struct {
 	// design has a port to a memory outside.
 	frames string
 	memory bool
-	group  int // samples that layers take at a time
 }
 
 // Stream is one of the design. Its frame is Beats beats of Bytes bytes, and begins at Offset of the frames of all
@@ -159,7 +157,7 @@ func read(dir string, open func(name string) (rtl.File, error)) (*Core, error) {
 		c.Files = append(c.Files, f)
 	}
 	c.Name, c.Top, c.Version, c.Timeout = d.Name, d.Top, d.Version, d.timeout()
-	c.frames, c.memory, c.group = "", len(d.Memory) > 0, d.Group
+	c.frames, c.memory = "", len(d.Memory) > 0
 	switch {
 	case d.Tokens > 0:
 		c.frames = "--decode"
@@ -189,21 +187,6 @@ func (c *Core) servedOutside() error {
 	}
 	return diag.New(diag.BoardCore, c.Name, "shells have whole samples come and go, and the frames of this design "+
 		"change in length").WithHint("emit it without %s", c.frames)
-}
-
-// servedByAXI is error L1203, too, where the design decides itself where frames end: registers count their beats.
-func (c *Core) servedByAXI() error {
-	switch {
-	case c.group > 1:
-		return diag.New(diag.BoardCore, c.Name, "this shell counts samples by their beats, and layers of this design take "+
-			"groups of %d samples, which TLAST may close early", c.group).
-			WithHint("emit it without images in [fold] of the plan")
-	case slices.ContainsFunc(c.ports, func(p netlist.Port) bool { return strings.HasPrefix(p.Name, "bad_frames") }):
-		return diag.New(diag.BoardCore, c.Name, "this shell counts samples by their beats, and this design drops or "+
-			"completes frames of another length").WithHint("emit it without bad_frame: the registers tell of such frames, " +
-			"and a reset clears them")
-	}
-	return c.servedOutside()
 }
 
 // OnBoard is error L1203 where frames change in length, are too large, or the design needs a memory outside.

@@ -43,7 +43,7 @@ func Registers(c *Core) []Register {
 			{"design_error", 3, "the design reports an error of its own"}}},
 		{"errors", 0x14, "w1c", 0, "errors since they were cleared", []Field{
 			{"design", 0, "the design has reported an error"},
-			{"frame_length", 1, "TLAST of an input was not where the frame ends: reset the design"},
+			{"frame_length", 1, "a packet of an input was no frame: zeros filled it up, or its end was dropped"},
 			{"stalled", 2, "no beat has moved for as many cycles as limit says, and a frame is inside"}}},
 		{"interrupt_enable", 0x18, "rw", 0, "which events raise the interrupt", events},
 		{"interrupt_status", 0x1c, "w1c", 0, "events since they were cleared", events},

@@ -211,8 +211,8 @@ func signals(d *emit.Design, c *shell.Core) []byte {
 	for _, input := range []bool{true, false} {
 		for _, s := range c.Streams {
 			if s.Input == input {
-				fmt.Fprintf(&b, "        {%t, %d, &top->%s_tdata, nullptr, &top->%[3]s_tvalid, &top->%[3]s_tready, "+
-					"&top->%[3]s_tlast},\n", s.Input, s.Bytes, s.Prefix)
+				fmt.Fprintf(&b, "        {%t, %d, &top->%s_tdata, &top->%[3]s_tkeep, &top->%[3]s_tvalid, "+
+					"&top->%[3]s_tready, &top->%[3]s_tlast},\n", s.Input, s.Packet(), s.Prefix)
 			}
 		}
 	}

@@ -109,7 +109,7 @@ struct Channel {
         for (auto& b : beat) b = (uint8_t)draw(256);
         memcpy(beat.data(), memory + (address - BASE) + moved, n);
         memcpy(s.data, beat.data(), s.bytes);
-        if (s.keep) memcpy(s.keep, &keep, (s.bytes + 7) / 8);
+        memcpy(s.keep, &keep, (s.bytes + 7) / 8);
         *s.valid = 1, *s.last = moved + n == length, shown = true;
     }
     bool moves() const { return *s.valid && *s.ready; }
@@ -121,8 +121,8 @@ struct Channel {
     }
     // Before a clock edge at which a beat comes from the design.
     void take() {
-        uint64_t keep = ~0ull;
-        if (s.keep) keep = 0, memcpy(&keep, s.keep, (s.bytes + 7) / 8);
+        uint64_t keep = 0;
+        memcpy(&keep, s.keep, (s.bytes + 7) / 8);
         for (unsigned n = 0; n < s.bytes && keep >> n & 1; n++) {
             if (moved == length) return fail(INTERNAL);  // a packet that is too long
             memory[address - BASE + moved++] = ((const uint8_t*)s.data)[n];
