@@ -11,6 +11,7 @@ import (
 	"lathe/emit/shell"
 	"lathe/emit/shell/host"
 	"lathe/emit/verilog"
+	"lathe/emit/vivado"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
@@ -56,6 +57,13 @@ func addShell(ctx context.Context, hw *driver.Hardware, arrays *npz.File, sample
 		return err
 	}
 	d.Extra = slices.Concat(d.Extra, files, programs)
+	if hw.Plan.Target.FPGA.Family.Vivado() {
+		scripts, err := vivado.Systems(d, core)
+		if err != nil {
+			return err
+		}
+		d.Extra = append(d.Extra, scripts...)
+	}
 	return verilog.Describe(d)
 }
 
