@@ -45,7 +45,7 @@ type HW struct {
 	Memory
 	Products
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
-	// share their data, "chain" DSPs of UltraScale+ that also sum, or "none", LUTs. "" is "one".
+	// share their data, "chain" DSPs of UltraScale+ that also sum, "pack_chain" both, or "none", LUTs. "" is "one".
 	DSP string
 	// Part is the FPGA that the plan names, whose DSPs the products of the node fit; nil: it names none.
 	Part *target.Device

@@ -56,9 +56,9 @@ type Op struct {
 	Products func(n *Node) ([]ProductForm, error)
 	// Lanes are the foldings that the unit can have. Without it op.LanesOf follows from traits and types.
 	Lanes func(n *Node) (*Lanes, error)
-	// DSPCause says why products of n, decided but for its lanes, cannot share a DSP ("pack"), or be summed in DSPs
-	// ("chain"), whatever those lanes are; "" where they can, and for "pack" how many output lanes share one. Errors are
-	// those of a layer that has no hardware. Without the column no products can.
+	// DSPCause says why products of n, decided but for its lanes, cannot share a DSP ("pack"), be summed in DSPs
+	// ("chain") or both ("pack_chain"), whatever those lanes are; "" where they can, and how many output lanes share one.
+	// Errors are those of a layer that has no hardware. Without the column no products can.
 	DSPCause func(n *Node, how string) (lanes int, cause string, err error)
 	// MACs counts the multiplications of n whose products are summed, for one sample. Without the column those of an
 	// operation that is Weighted follow from its weights, and others have none.

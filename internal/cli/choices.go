@@ -35,7 +35,7 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.StringVar(&f.part, "part", "", "the FPGA, see lathe list targets: xc7a100t")
 	all.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
 	all.StringVar(&f.dsp, "dsp", "", "multipliers: one (a DSP each), pack (two or four in a DSP), chain (DSPs that also "+
-		"sum), none (LUTs), auto (the cheaper)")
+		"sum), pack_chain (both), none (LUTs), auto (the cheaper)")
 	all.Float64Var(&f.clock, "clock", 0, "clock to aim at, in MHz; default: the plan's, or one by the part")
 	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+
 		"token by token")

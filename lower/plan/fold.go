@@ -29,11 +29,11 @@ func (f *Fold) Stated() map[string]int {
 	return all
 }
 
-// dsp is the word for what multiplies; only UltraScale+ has the DSPs of a chain.
+// dsp is the word for what multiplies; only UltraScale+ has the DSPs of chains.
 func (p *parser) dsp(path string, text *string) string {
 	word := DspWords[p.word(path, text, DspWords)]
-	if word == "chain" && !p.fpga.Family.DSP.Chain {
-		p.fail(path, `dsp = "chain": %s has no DSP48E2`, p.fpga.Name).Hint = `use "one", or a part of UltraScale+`
+	if strings.HasSuffix(word, "chain") && !p.fpga.Family.DSP.Chain {
+		p.fail(path, `dsp = %q: %s has no DSP48E2`, word, p.fpga.Name).Hint = `use "one", or a part of UltraScale+`
 	}
 	return word
 }
@@ -107,8 +107,8 @@ type FoldRule struct {
 	Weights string
 	// Ram is the RAM of weights that are loaded: a word of [memory].
 	Ram string
-	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, "chain" to sum as well, "none",
-	// or "auto".
+	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, "chain" to sum as well,
+	// "pack_chain" for both, "none", or "auto".
 	DSP string
 }
 

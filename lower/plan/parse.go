@@ -25,7 +25,7 @@ var (
 	styleWords = []string{"fold", "unroll"}
 	memWords   = []string{"auto", "block", "distributed"}
 	lineWords  = []string{"auto", "block", "distributed", "ultra"}
-	DspWords   = []string{"one", "pack", "chain", "none", "auto"}
+	DspWords   = []string{"one", "pack", "chain", "pack_chain", "none", "auto"}
 )
 
 // parser carries what all parts of the plan need while it is read; it collects all errors.

@@ -12,6 +12,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
+	"lathe/lower/plan"
 	"lathe/lower/quantize"
 )
 
@@ -63,10 +64,13 @@ func TestPackFour(t *testing.T) {
 	}
 }
 
-// TestChain asks all layers to sum in DSPs: those that can do, the others say why not.
+// TestChain asks all layers to sum in DSPs, two products at once or one: those that can do, the others say why not.
 func TestChain(t *testing.T) {
 	for _, c := range []struct{ plan, note string }{
 		{"[fold]\ndsp = \"chain\"", ""},
+		{"[fold]\ndsp = \"pack_chain\"", ""},
+		{"[quantize]\ndata = \"fixed(12)\"\nweight = \"fixed(12)\"\n[fold]\ndsp = \"pack_chain\"",
+			"two products of 12 bits by weights of 12 do not fit"},
 		{"[quantize]\nweight = \"fixed(4)\"\n[fold]\ndsp = \"chain\"", "by weights of 4 take LUTs"},
 		{"[quantize]\ndata = \"fixed(20)\"\nweight = \"fixed(20)\"\n[fold]\ndsp = \"chain\"", "do not fit into one DSP"},
 	} {
@@ -76,7 +80,9 @@ func TestChain(t *testing.T) {
 		}
 		chained := 0
 		for _, n := range g.Nodes {
-			if n.Op == sum.Conv && slices.Contains(unitOf(t, n), `MULT="chain"`) {
+			if n.Op == sum.Conv && slices.ContainsFunc(unitOf(t, n), func(p string) bool {
+				return p == `MULT="chain"` || strings.HasPrefix(p, "LONG=")
+			}) {
 				chained++
 			}
 		}
@@ -85,6 +91,26 @@ func TestChain(t *testing.T) {
 		})
 		if want := c.note != ""; noted != want || chained > 0 == want {
 			t.Errorf("%s: %d convolutions are chained, notes: %q", c.plan, chained, r.Notes)
+		}
+	}
+}
+
+// TestChosenChains: the lean mode has DSPs sum for a part where they can, and for no other one.
+func TestChosenChains(t *testing.T) {
+	for part, want := range map[string]bool{"": false, "xc7z020clg400-1": false, "xczu3eg-sbva484-1-e": true} {
+		q, _, err := quantize.Run(t.Context(), lowertest.Classifier(t), plan.Default(), quantize.Calibration{},
+			quantize.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fold := "mode = \"lean\"\n"
+		if part != "" {
+			fold += "[target]\npart = \"" + part + "\"\n"
+		}
+		g, _ := inMode(t, q, fold)
+		chains := slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return strings.HasSuffix(n.HW.DSP, "chain") })
+		if chains != want {
+			t.Errorf("%q: chains are chosen: %v, want %v", part, chains, want)
 		}
 	}
 }

@@ -21,7 +21,7 @@
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               WEIGHTS WEIGHTS_SUM CONSTS CONSTS_SUM   images as op_linear's; a row of weights is [ky][kx][c]
-//               ROM_STYLE MULT TREE_PIPE SETS SWEEPS KEEP OF   see op_linear
+//               ROM_STYLE MULT TREE_PIPE SETS SWEEPS KEEP OF LONG   see op_linear
 //               LINE_STYLE     memory of rows, see op_window
 //   latency: u_fed   ii: u_fed
 //   order: pixels row-major, output channels ascending
@@ -78,6 +78,7 @@ module op_conv #(
     parameter integer SWEEPS       = 1,
     parameter integer KEEP         = 1,
     parameter integer OF           = 1,
+    parameter integer LONG         = 0,
     parameter         LINE_STYLE   = "auto"
 ) (
     input  wire                         clk,
@@ -102,7 +103,7 @@ module op_conv #(
       .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W),
       .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
       .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
-      .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF), .LINE_STYLE(LINE_STYLE)
+      .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF), .LONG(LONG), .LINE_STYLE(LINE_STYLE)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),

@@ -21,7 +21,7 @@
 //               PSH_W            bits of psh, 0: no left shifts
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
-//               CONSTS CONSTS_SUM MULT TREE_PIPE SETS SWEEPS KEEP OF   see op_linear_fed
+//               CONSTS CONSTS_SUM MULT TREE_PIPE SETS SWEEPS KEEP OF LONG   see op_linear_fed
 //               LINE_STYLE     memory of rows, see op_window
 //   and, derived from these and not to be set, CG, OG, AW, WORD and OH to ROW: see op_window_wide
 //   The ports w_* are those of op_linear_fed; a row of weights is [ky][kx][c].
@@ -31,8 +31,8 @@
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES <= C ? 3 : KH * SH + PT + PB == 1 ? 0 : 3)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
-//       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2
-//       ? (clog2(IN_LANES / OF * KEEP) + 1) / 2 : clog2(IN_LANES / OF * KEEP))
+//       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (LONG > 0 ? 4 + ((IN_LANES + LONG - 1) / LONG - 1) / 2
+//       : MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES / OF * KEEP) + 1) / 2 : clog2(IN_LANES / OF * KEEP))
 //       + (OF > 1 || IN_E == 0 && W_E == 0 && IN_W + W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0)
 //       + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
@@ -86,6 +86,7 @@ module op_conv_fed #(
     parameter integer SWEEPS       = 1,
     parameter integer KEEP         = 1,
     parameter integer OF           = 1,
+    parameter integer LONG         = 0,
     parameter         LINE_STYLE   = "auto",
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
@@ -165,7 +166,8 @@ module op_conv_fed #(
       .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
       .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
       .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS),
-      .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF)
+      .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF),
+      .LONG(LONG)
   ) u_linear (
       .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),
       .w_en(w_en), .w_step(w_step), .w_addr(w_addr), .w_ready(w_ready), .w_data(w_data),

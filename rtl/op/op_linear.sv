@@ -31,6 +31,8 @@
 //                                    two products, or four of up to 8 bits, which divide OUT_LANES, see num_mul_pair
 //                                    and num_mul_four; "chain": products and sums in DSP48E2, integers, see
 //                                    num_chain, for which TREE_PIPE means nothing. "pack" needs OF = 1
+//               LONG                 DSPs in a row that add two products each where MULT is "pack", see num_chain_pair;
+//                                    0: sums take LUTs
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -74,7 +76,8 @@ module op_linear #(
     parameter integer SETS        = 1,
     parameter integer SWEEPS      = 1,
     parameter integer KEEP        = 1,
-    parameter integer OF          = 1
+    parameter integer OF          = 1,
+    parameter integer LONG        = 0
 ) (
     input  wire                       clk,
     input  wire                       rst,
@@ -97,7 +100,7 @@ module op_linear #(
       .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W),
       .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
       .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
-      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF)
+      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS), .SETS(SETS), .SWEEPS(SWEEPS), .KEEP(KEEP), .OF(OF), .LONG(LONG)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),

@@ -18,14 +18,14 @@
 //               BIAS_W, PSH_W        bits of a bias, two's complement; of psh[o], 0: no left shifts
 //               M_W, ZERO            bits of m[o], unsigned, 0: no factors; zero point of the output
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
-//               CONSTS, CONSTS_SUM, MULT, TREE_PIPE, GROUPS, SETS, SWEEPS, KEEP, OF   see op_linear
-//               SF NF ROWS AW KEPT WORD   derived, not to be set
+//               CONSTS, CONSTS_SUM, MULT, TREE_PIPE, GROUPS, SETS, SWEEPS, KEEP, OF, LONG   see op_linear
+//               SF NF ROWS AW KEPT WORD CASCADES   derived, not to be set
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W; with OF > 1 see op_linear_meet.
 //   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (OF > 1 || IN_E == 0 && W_E == 0 && IN_W +
-//       W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) + (MULT == "chain" || TREE_PIPE == 2 ? (clog2(KEPT) +
-//       1) / 2 : clog2(KEPT)) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
+//       W_W > 8 && (MULT == "auto" || MULT == "dsp") ? 1 : 0) + (LONG > 0 ? 4 + (CASCADES - 1) / 2 : MULT ==
+//       "chain" || TREE_PIPE == 2 ? (clog2(KEPT) + 1) / 2 : clog2(KEPT)) + 2 * min(PSH_W, 1) + (M_W > 0 ? 3 : 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
@@ -69,12 +69,14 @@ module op_linear_fed #(
     parameter integer SWEEPS      = 1,
     parameter integer KEEP        = 1,
     parameter integer OF          = 1,
+    parameter integer LONG        = 0,
     parameter integer SF          = IN / IN_LANES,
     parameter integer NF          = OUT / OUT_LANES,
     parameter integer ROWS        = NF * GROUPS,
     parameter integer AW          = SF * ROWS > 1 ? $clog2(SF * ROWS) : 1,
     parameter integer KEPT        = IN_LANES / OF * KEEP,
-    parameter integer WORD        = OUT_LANES * KEPT * (W_W + $clog2(OF))
+    parameter integer WORD        = OUT_LANES * KEPT * (W_W + $clog2(OF)),
+    parameter integer CASCADES    = LONG > 0 ? (KEPT + LONG - 1) / LONG : 0
 ) (
     input  wire                              clk,
     input  wire                              rst,
@@ -94,9 +96,8 @@ module op_linear_fed #(
   localparam integer ROW_W = ROWS > 1 ? $clog2(ROWS) : 1;
   localparam integer XW = IN_LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
-  localparam integer SHARE = IN_W + W_W < 9 ? 4 : 2;  // lanes to a DSP where MULT is pack
+  localparam integer SHARE = LONG == 0 && IN_W + W_W < 9 ? 4 : 2;  // lanes to a DSP where MULT is pack
   localparam integer OWN = OF > 1 ? 1 : 0;  // each lane has data of its own, behind a register
-  localparam integer TREE = ($clog2(KEPT) + TREE_PIPE - 1) / TREE_PIPE;
   /* verilator lint_off WIDTH */  // strings of different lengths are compared
   localparam integer CHAIN = MULT == "chain" ? 1 : 0;
   // A register more where multipliers take it in: the wire from a memory in LUTs to them is long.
@@ -104,18 +105,15 @@ module op_linear_fed #(
       (MULT == "auto" || MULT == "dsp") ? 1 : 0;
   /* verilator lint_on WIDTH */
   // Memory 2, operands HOLD, product 1 or 2, tree: stages before the sum over the beats. Of cascades see num_chain.
-  localparam integer FRONT = CHAIN != 0 ? (KEPT > 4 ? 5 : KEPT > 1 ? 4 : 3) + OWN :
-      3 + HOLD + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
+  localparam integer FRONT = LONG > 0 ? 7 + (CASCADES - 1) / 2 : CHAIN != 0 ? (KEPT > 4 ? 5 : KEPT > 1 ? 4 : 3) + OWN :
+      3 + HOLD + (IN_E > 0 || W_E > 0 ? 1 : 0) + ($clog2(KEPT) + TREE_PIPE - 1) / TREE_PIPE;
   localparam integer REST = CHAIN != 0 ? $clog2((KEPT + 7) / 8) / 2 : 0;  // sum of cascades after it
   localparam integer WAIT = PSH_W > 0 ? FRONT - 1 + REST : FRONT - 2;  // until the constants are read
   localparam integer TAIL = REST + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 1);  // then shift and bias; cast
 
   generate
-    if (SF * IN_LANES != IN || NF * OUT_LANES != OUT) begin : g_bad_lanes
-      IN_LANES_must_divide_IN_and_OUT_LANES_must_divide_OUT u_bad ();
-    end
-    if (TREE_PIPE < 1 || TREE_PIPE > 2) begin : g_bad_pipe
-      TREE_PIPE_must_be_1_or_2 u_bad ();
+    if (SF * IN_LANES != IN || NF * OUT_LANES != OUT || TREE_PIPE < 1 || TREE_PIPE > 2) begin : g_bad_lanes
+      IN_LANES_must_divide_IN_and_OUT_LANES_must_divide_OUT_and_TREE_PIPE_be_1_or_2 u_bad ();
     end
   endgenerate
 
@@ -218,7 +216,7 @@ module op_linear_fed #(
         op_linear_shared #(
             .IN_LANES(KEPT), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
             .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
-            .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
+            .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0), .LONG(LONG)
         ) u_shared (
             .clk(clk), .en(en), .x(x_to), .w(w_to[p*SHARE*KEPT*W_W+:SHARE*KEPT*W_W]), .first(sum_first),
             .valid(sum_valid), .konst(konst[p*SHARE*KW+:SHARE*KW]), .y(y[p*SHARE*OUT_W+:SHARE*OUT_W])

@@ -7,20 +7,21 @@
 //   With factors konst = {m, psh, bias}; m is taken with the bias and meets the sum.
 //   parameters  IN_LANES, IN_W, IN_SIGNED, IN_E, IN_NAN, W_W, W_E, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W,
 //               OUT_SIGNED, ROUND, OVER, MULT, TREE_PIPE  as op_linear
-//               ONE_BEAT   1: a vector is one beat, the sum needs no loop
+//               ONE_BEAT   1: a vector is one beat, the sum needs no loop. 2: x is the sum over the beats, begun
+//                          with the bias if PSH_W = 0, and first and valid are not read
 //               ROUND_PIPE 1: a register behind the rounding, which factors have in any case
 //   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read. MULT
 //   "chain": see num_chain, which says when first and valid come; constants of a later use come as much later as its
 //   out is later than its sum.
-//   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) +
+//   latency: (ONE_BEAT == 2 ? 0 : 2) + (max(IN_E, W_E) > 0 ? 1 : 0) +
 //       (MULT == "chain" || TREE_PIPE == 2 ? (clog2(IN_LANES) + 1) / 2 : clog2(IN_LANES)) + 2 * min(PSH_W, 1) +
 //       (M_W > 0 ? 3 : ROUND_PIPE)
 //   ii: 1   order: as it comes
-//   let: CHAIN = MULT == "chain" ? 1 : 0
-//   lut: (CHAIN ? 0 : PSH_W == 0 ? T_W : ONE_BEAT ? 0 : DOT_W) + (PSH_W ? T_W + T_W * PSH_W * 2 / 3 : 0)
-//   lut4: (CHAIN ? 0 : PSH_W == 0 ? 2 * T_W + 1 : ONE_BEAT ? 0 : 2 * DOT_W + 1) + (PSH_W == 0 ? 0 : T_W * (PSH_W +
+//   let: CHAIN = MULT == "chain" ? 1 : 0; READY = CHAIN || ONE_BEAT == 2 ? 1 : 0
+//   lut: (READY ? 0 : PSH_W == 0 ? T_W : ONE_BEAT ? 0 : DOT_W) + (PSH_W ? T_W + T_W * PSH_W * 2 / 3 : 0)
+//   lut4: (READY ? 0 : PSH_W == 0 ? 2 * T_W + 1 : ONE_BEAT ? 0 : 2 * DOT_W + 1) + (PSH_W == 0 ? 0 : T_W * (PSH_W +
 //       (PSH_W > 1 ? 2 : 1)))
-//   ff: (CHAIN ? 0 : PSH_W == 0 ? T_W : DOT_W) + (PSH_W ? 2 * T_W + BIAS_W : 0)
+//   ff: (READY ? 0 : PSH_W == 0 ? T_W : DOT_W) + (PSH_W ? 2 * T_W + BIAS_W : 0)
 //   parts: (MULT == "sum" ? 0 : CHAIN ? u_chain : u_dot) + (M_W ? u_m + u_rescale : u_cast)
 `default_nettype none
 module op_linear_lane #(
@@ -110,7 +111,9 @@ module op_linear_lane #(
   // Sums wrap inside; the widths hold the results, so every wrap is undone by the end. base + sum is written as the
   // difference sum - ~base - 1: Yosys then puts the choice of base into the LUT that adds, and not into one before it.
   generate
-    if (CHAIN == 0) begin : g_sum_of_beats
+    if (ONE_BEAT == 2) begin : g_given
+      assign all = ALL_W'(sum);
+    end else if (CHAIN == 0) begin : g_sum_of_beats
       logic [ALL_W-1:0] acc;
       wire [ALL_W-1:0] start = PSH_W == 0 ? ALL_W'(bias) : ALL_W'(0);
       wire [ALL_W-1:0] base = ONE_BEAT != 0 || first ? start : acc;

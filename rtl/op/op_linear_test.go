@@ -160,6 +160,35 @@ func TestLinearChain(t *testing.T) {
 	}
 }
 
+// TestLinearPairs has two products in a DSP that also sums, with cascades as long as the weights let them be: one and
+// several, of one DSP and of six, with sums of the least and the most that fit.
+func TestLinearPairs(t *testing.T) {
+	for i, c := range []struct {
+		m               matrix
+		inLanes, outLan int
+		long            int
+	}{
+		{matrix{in: 6, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 16,
+			cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 1, 2, 1},
+		{matrix{in: 6, out: 4, inW: 8, wW: 8, biasW: 20, pshW: 2, cast: num.Cast{Shift: 9, Width: 8, Signed: true}},
+			3, 2, 4},
+		{matrix{in: 16, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 18, mW: 16, zero: 3,
+			cast: num.Cast{Shift: 29, Width: 8, Signed: true}}, 8, 4, 6},
+		{matrix{in: 18, out: 2, inW: 6, inSigned: true, wW: 8, biasW: 18, cast: num.Cast{Shift: 9, Width: 9, Signed: true}},
+			6, 2, 6},
+		{matrix{in: 26, out: 2, inW: 8, wW: 8, biasW: 18, pshW: 1, mW: 14, zero: -3,
+			cast: num.Cast{Shift: 29, Width: 8, Signed: true}}, 13, 2, 4},
+		{matrix{in: 14, out: 4, inW: 5, inSigned: true, wW: 10, biasW: 12, mW: 12,
+			cast: num.Cast{Shift: 20, Width: 8, Signed: true}}, 14, 2, 2},
+		{matrix{in: 3, out: 4, inW: 4, wW: 4, biasW: 9, cast: num.Cast{Shift: 4, Width: 6}}, 3, 4, 3},
+	} {
+		m := c.m
+		m.cast.Round, m.cast.Over = i%9, i%3
+		m.fill(rand.New(rand.NewPCG(19, uint64(i))))
+		rtltest.Run(t, linearBench(&m, c.inLanes, c.outLan, text("MULT", "pack"), rtltest.P("LONG", c.long)))
+	}
+}
+
 // TestLinearLane benches a lane on its own as a pipeline, and a pair of them: one beat a vector, operands and constants
 // side by side.
 func TestLinearLane(t *testing.T) {
@@ -207,14 +236,21 @@ func TestLinearBroken(t *testing.T) {
 		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
 		{"num_chain.sv", "wire take = en && valid;", "wire take = en || valid;"},
 		{"num_chain.sv", "WAIT > 1 ? WAIT - 1 : 0", "0"},
+		{"num_chain_pair.sv", "{~p[SHIFT-1], p[SHIFT-2:0]}", "p[SHIFT-1:0]"},
+		{"num_chain_pair.sv", "(BEHIND > 0 || valid)", "(BEHIND > 0 || valid || !first)"},
+		{"num_dsp_two.sv", "in_q[23:0] + so_far[23:0] + front[23:0]", "in_q[23:0] + so_far[23:0]"},
+		{"op_linear_shared.sv", "{konst[KW+:BIAS_W], konst[0+:BIAS_W]}", "{konst[0+:BIAS_W], konst[KW+:BIAS_W]}"},
 		{"op_linear_lane.sv", "wire signed [BIAS_W-1:0] bias =", "wire [BIAS_W-1:0] bias ="},
 	} {
 		broken(t, c.file, c.old, c.fault, func() rtltest.Bench {
 			m := matrix{in: 6, out: 4, inW: 5, inSigned: true, wW: 4, biasW: 8,
 				cast: num.Cast{Shift: 5, Width: 5, Signed: true}}
 			m.fill(rand.New(rand.NewPCG(8, 8)))
-			if c.file == "num_chain.sv" {
+			switch c.file {
+			case "num_chain.sv":
 				return linearBench(&m, 2, 2, text("MULT", "chain"))
+			case "num_chain_pair.sv", "num_dsp_two.sv", "op_linear_shared.sv":
+				return linearBench(&m, 3, 2, text("MULT", "pack"), rtltest.P("LONG", 2))
 			}
 			if c.file == "op_linear_meet.sv" {
 				m = matrix{in: 8, out: 4, inW: 5, wW: 5, biasW: 8, keep: 1, of: 4, cast: num.Cast{Shift: 5, Width: 5}}

@@ -33,19 +33,21 @@ type fewCells struct{ logic, ff, dsp int }
 func fewBits() (rows []few) {
 	product := func(name, mult string, xW, xE, wW, wE, dot int, most fewCells) {
 		rows = append(rows, few{name: name, most: most, line: fmt.Sprintf("op_linear_fed IN=256 OUT=128 IN_LANES=16 "+
-			`OUT_LANES=8 BIAS_W=1 SHIFT=0 MULT="%s" CONSTS="16x8.mem" IN_W=%d IN_E=%d W_W=%d W_E=%d DOT_W=%d T_W=%[6]d `+
+			`OUT_LANES=8 BIAS_W=1 SHIFT=0 MULT=%s CONSTS="16x8.mem" IN_W=%d IN_E=%d W_W=%d W_E=%d DOT_W=%d T_W=%[6]d `+
 			"OUT_W=%[6]d", mult, xW, xE, wW, wE, dot)})
 	}
-	product("binary by binary", "low", 1, -1, 1, -1, 10, fewCells{logic: 560})
-	product("2 bits by binary", "low", 2, 0, 1, -1, 11, fewCells{logic: 940})
-	product("4 bits by binary", "low", 4, 0, 1, -1, 13, fewCells{logic: 1300})
-	product("8 bits by binary", "low", 8, 0, 1, -1, 17, fewCells{logic: 2010})
-	product("8 bits by ternary", "low", 8, 0, 2, 0, 17, fewCells{logic: 2830})
-	product("2 bits by 2 bits", "low", 2, 0, 2, 0, 12, fewCells{logic: 1100})
-	product("4 bits by 4 bits", "low", 4, 0, 4, 0, 16, fewCells{logic: 2870})
-	product("4 bits by 4 bits, `dsp = \"pack\"`", "pack", 4, 0, 4, 0, 16, fewCells{logic: 1710, dsp: 32})
-	product("8 bits by 8 bits", "auto", 8, 0, 8, 0, 24, fewCells{})
-	product("8 bits by 8 bits, `dsp = \"chain\"`", "chain", 8, 0, 8, 0, 24, fewCells{logic: 560, ff: 1010, dsp: 128})
+	product("binary by binary", `"low"`, 1, -1, 1, -1, 10, fewCells{logic: 560})
+	product("2 bits by binary", `"low"`, 2, 0, 1, -1, 11, fewCells{logic: 940})
+	product("4 bits by binary", `"low"`, 4, 0, 1, -1, 13, fewCells{logic: 1300})
+	product("8 bits by binary", `"low"`, 8, 0, 1, -1, 17, fewCells{logic: 2010})
+	product("8 bits by ternary", `"low"`, 8, 0, 2, 0, 17, fewCells{logic: 2830})
+	product("2 bits by 2 bits", `"low"`, 2, 0, 2, 0, 12, fewCells{logic: 1100})
+	product("4 bits by 4 bits", `"low"`, 4, 0, 4, 0, 16, fewCells{logic: 2870})
+	product("4 bits by 4 bits, `dsp = \"pack\"`", `"pack"`, 4, 0, 4, 0, 16, fewCells{logic: 1710, dsp: 32})
+	product("8 bits by 8 bits", `"auto"`, 8, 0, 8, 0, 24, fewCells{})
+	product("8 bits by 8 bits, `dsp = \"chain\"`", `"chain"`, 8, 0, 8, 0, 24, fewCells{logic: 560, ff: 1010, dsp: 128})
+	product("8 bits by 8 bits, `dsp = \"pack_chain\"`", `"pack" LONG=6`, 8, 0, 8, 0, 24,
+		fewCells{logic: 450, ff: 1010, dsp: 76})
 	block := func(name, set string, most fewCells) {
 		rows = append(rows, few{name: name, most: most, line: "mx_linear_fed IN=256 OUT=128 RUN=256 K=32 IN_LANES=16 " +
 			`ROWS=8 DRAIN=1 CLAMP=0 SPAN=24 LOW=8 OFFSET=-110 SUM_W=32 OUT_W=32 SCALES="1024x4.mem" BIAS="128x16.mem" ` + set})

@@ -64,6 +64,8 @@ func TestModuleCosts(t *testing.T) {
 		{"op_softmax_masked", []string{"ROWS", "96", "N", "48", "LANES", "2", "CAUSAL", "1", "HEADS", "2"}},
 		{"op_softmax", []string{"N", "96", "LANES", "3", "IN_W", "16", "OUT_W", "16", "FO", "16", "LIVE", "96"}},
 		{"op_log_softmax", []string{"ROWS", "16", "N", "10"}},
+		{"num_chain_pair", []string{"N", "9"}},
+		{"num_chain_pair", []string{"N", "40", "OUT_W", "20"}},
 	}
 	holdCosts(t, t.TempDir(), modules, 20)
 }

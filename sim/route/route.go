@@ -183,7 +183,7 @@ func (n *nextpnr) unsynthesized(err error, dir, folder string) error {
 	case strings.Contains(err.Error(), "DSP48E2"):
 		_ = atomicfile.Remove(folder) // the cause is known, nobody reads the log
 		return diag.New(diag.ForeignDSP, dir, "the design instantiates DSP48E2, which %s does not have", n.part.Name).
-			WithHint(`its plan says dsp = "chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
+			WithHint(`its plan says dsp = "chain" or "pack_chain" in [fold] or a [[fold.rule]]: use "one", and emit again`)
 	case errors.As(err, &late) && late.Code == diag.YosysTimeout:
 		return late.WithHint("allow more with --timeout, or fold the design: fewer lanes take fewer cells")
 	}

@@ -3,6 +3,7 @@
 package dot
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -76,7 +77,7 @@ func (m *exactSum) Products(n *ir.Node, f Front) ([]ir.ProductForm, error) {
 		return list, err
 	}
 	raw, w = m.shifted()
-	if n.HW.DSP == "chain" && raw.chainCause(n, w) != "" {
+	if n.HW.DSP == "chain" && raw.chainCause(n, w) != "" || n.HW.DSP == "pack_chain" && raw.pairedCause(n, w) != "" {
 		return list, nil
 	}
 	more, err := raw.keptForms(n, w, f)
@@ -90,7 +91,7 @@ func (m *exactSum) Products(n *ir.Node, f Front) ([]ir.ProductForm, error) {
 func (m *exactSum) keptForms(n *ir.Node, w widths, f Front) ([]ir.ProductForm, error) {
 	list, err := m.factorForms(n, w, f)
 	keep, of := w.kept(f.In)
-	if err != nil || of == 0 || !f.Kept || n.HW.Outside() || n.HW.DSP == "pack" {
+	if err != nil || of == 0 || !f.Kept || n.HW.Outside() || paired(n) {
 		return list, err
 	}
 	f.In = f.In / of * keep
@@ -174,7 +175,7 @@ func (m *exactSum) factorForms(n *ir.Node, w widths, f Front) (list []ir.Product
 	case coded && (!takes || f.Padded && m.data.coded == format.Signs): // zero is no sign
 		_, err := arith.FixedOf(n, n.Args[0].Type)
 		return nil, err
-	case takes && (coded || n.HW.DSP != "pack" && n.HW.DSP != "chain"):
+	case takes && (coded || !paired(n) && n.HW.DSP != "chain"):
 		if w.weight <= lowBits && n.HW.DSP != "none" {
 			words = append(words, multiples)
 		}
@@ -260,7 +261,7 @@ func (m *exactSum) shiftWeights() *exactSum {
 const mostShift = 15
 
 // canShift says whether the unit of n may have its weights shifted. Those that come from outside keep their bits, and
-// two products in a DSP leave no room.
+// two products in a DSP leave no room, unless its sums have some.
 func (m *exactSum) canShift(n *ir.Node, w widths) bool {
 	for _, up := range m.up {
 		if up > mostShift {
@@ -269,4 +270,74 @@ func (m *exactSum) canShift(n *ir.Node, w widths) bool {
 	}
 	return w.psh > 0 && m.codesAt == nil && m.data.ints.W > 0 && n.HW.Style != ir.StyleUnroll && !n.HW.Outside() &&
 		n.HW.DSP != "pack"
+}
+
+// num_chain_pair adds two products in each DSP of a cascade: (a * 2^s + b) * x, where s leaves room for a in the 27
+// bits of the sum before the multiplier. The sums of the products with b must fit the s bits below those with a.
+
+const (
+	// mostCascade is the most DSPs of a cascade of num_chain_pair: operands wait in up to three registers, and two DSPs
+	// share one of the cascade.
+	mostCascade = 6
+	// pairBits are those of a sum over beats, two of which a DSP adds.
+	pairBits = 24
+)
+
+// below is the bits of a sum of products with b, for weights of so many bits.
+func below(weight int) int { return 26 - weight }
+
+// paired says that two products of n share a DSP.
+func paired(n *ir.Node) bool { return n.HW.DSP == "pack" || n.HW.DSP == "pack_chain" }
+
+// pairedCause says why products do not share DSPs that also sum.
+func (m *exactSum) pairedCause(n *ir.Node, w widths) string {
+	x, sum := m.data.ints.W+rtl.Flag(!m.data.ints.Signed), m.tBits
+	if w.psh > 0 {
+		sum = m.dotBits
+	}
+	switch {
+	case w.weight <= lowBits || m.data.ints.W < 2:
+		return fmt.Sprintf("products of %d bits by weights of %d take LUTs", m.data.ints.W, w.weight)
+	case x > n.HW.Part.Technology().DSP.B || x+w.weight-2 >= below(w.weight):
+		return fmt.Sprintf("two products of %d bits by weights of %d do not fit into one DSP", m.data.ints.W, w.weight)
+	case max(sum, w.bias) > pairBits:
+		return fmt.Sprintf("the sums have %d bits, those of two in a DSP %d", max(sum, w.bias), pairBits)
+	}
+	return ""
+}
+
+// cascade is how many DSPs of the unit of n add in a row, at most: so many that sums fit for all data, at least one.
+// Weights in a memory outside, and those too many to be read for each folding, may be any of their width.
+func (m *exactSum) cascade(n *ir.Node, f Front, w widths) int {
+	least, most := m.data.ints.Min(), m.data.ints.Max()
+	limit := int64(1) << (below(w.weight) - 1)
+	long := mostCascade
+	if n.HW.Outside() || m.codesAt != nil {
+		product := max(most, -least) << (w.weight - 1)
+		return int(min(int64(long), max(1, (limit-1)/product)))
+	}
+	for long > 1 && !m.fits(f.In, long, least, most, limit) {
+		long--
+	}
+	return long
+}
+
+// fits says that sums of products with b of so many lanes, in cascades of up to so many, lie in -limit to limit - 1.
+func (m *exactSum) fits(lanes, long int, least, most, limit int64) bool {
+	cascades := (lanes + long - 1) / long
+	per := (lanes + cascades - 1) / cascades
+	var buf []int64
+	for c := 0; c < m.out; c += 2 { // those with b have even lanes
+		var low, high int64
+		for j, v := range m.row(c, &buf) {
+			if j%lanes%per == 0 {
+				low, high = 0, 0
+			}
+			low, high = low+min(v*least, v*most), high+max(v*least, v*most)
+			if low < -limit || high >= limit {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -51,8 +51,11 @@ func Shared(n *ir.Node, x int, signed bool, w int) (lanes int, cause string) {
 
 // Multipliers asks for products in LUTs, two in a DSP, or DSPs that sum them.
 func Multipliers(n *ir.Node) []any {
-	if how := n.HW.DSP; how == "pack" || how == "chain" {
-		return []any{"MULT", how}
+	switch n.HW.DSP {
+	case "pack", "chain":
+		return []any{"MULT", n.HW.DSP}
+	case "pack_chain":
+		return []any{"MULT", "pack"}
 	}
 	return hardware.NoDSP(n)
 }
@@ -132,9 +135,12 @@ func (m *exactSum) DSPCause(n *ir.Node, how string) (lanes int, cause string, er
 	if w.coded == format.Signs {
 		return 0, "products by signs take LUTs, not DSPs", nil
 	}
-	if how == "pack" {
+	switch how {
+	case "pack":
 		lanes, cause := Shared(n, m.data.ints.W, m.data.ints.Signed, w.weight)
 		return lanes, cause, nil
+	case "pack_chain":
+		return 2, m.pairedCause(n, w), nil
 	}
 	return 1, m.chainCause(n, w), nil
 }
@@ -295,6 +301,9 @@ func (m *exactSum) unit(n *ir.Node, f Front, w widths, shifted bool) (*rtl.Unit,
 	}
 	if w.of > 0 {
 		u.With("KEEP", w.keep, "OF", w.of)
+	}
+	if n.HW.DSP == "pack_chain" {
+		u.With("LONG", m.cascade(n, f, w))
 	}
 	if m.turns > 1 && f.Sweeps > 0 {
 		u.With("SETS", m.turns, "SWEEPS", f.Sweeps*n.HW.InRow()/n.TurnFrames())

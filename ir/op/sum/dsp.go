@@ -21,7 +21,7 @@ func dspCause(n *ir.Node, how string) (lanes int, cause string, err error) {
 
 func convDSPCause(n *ir.Node, how string) (lanes int, cause string, err error) {
 	if a := n.Attrs.(*ConvAttrs); a.Groups > 1 && a.Groups == n.Args[1].Type.Shape[0] {
-		if how == "pack" {
+		if how != "chain" {
 			return 0, "no two output channels share their data", nil
 		}
 		return 0, "a depthwise layer has no sums of products side by side", nil

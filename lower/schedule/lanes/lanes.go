@@ -32,14 +32,14 @@ type laner struct {
 	Errs  diag.List
 	// chosen is what the modes lean and balance chose, where rules say nothing.
 	Chosen Foldings
-	causes map[*ir.Node]dspCause // what notDSP has found
+	causes map[dspWish]dspCause // what notDSP has found
 	notes  []string
 	asked  map[string]*request  // by rules, and the keys of each
 	padded map[*ir.Node]*padded // the rows of keys that may end in dead lanes, by the nodes that know of them
 }
 
 func newLaner(plan *plan.Fold, g *ir.Graph) *laner {
-	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]dspCause{},
+	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[dspWish]dspCause{},
 		asked: map[string]*request{}}
 	l.padded = findPadded(g, l.users)
 	return l

@@ -19,7 +19,7 @@ func (l *laner) multipliers(n *ir.Node, a wishes) {
 		return
 	}
 	n.HW.DSP, n.HW.Part = a.dsp, l.plan.Part
-	if a.dsp != "pack" && a.dsp != "chain" {
+	if a.dsp == "" || a.dsp == "one" || a.dsp == "none" || a.dsp == "auto" {
 		return
 	}
 	cause, hint, err := l.notDSP(n, a.dsp)
@@ -36,25 +36,34 @@ func (l *laner) multipliers(n *ir.Node, a wishes) {
 	}
 }
 
-// dsp is what the plan says of the multipliers of a node of which the rules say a; the balance mode chooses where it
-// says nothing.
+// dsp is what the plan says of the multipliers of a node of which the rules say a; where it says nothing the balance
+// mode chooses, and so does the lean mode for a part that the plan names.
 func (l *laner) dsp(a wishes) string {
 	switch {
 	case a.dsp != "":
 		return a.dsp
-	case l.plan.DSP == "" && l.plan.Mode == "balance":
+	case l.plan.DSP == "" && (l.plan.Mode == "balance" || l.plan.Mode == "lean" && l.plan.Part != nil):
 		return "auto"
 	}
 	return l.plan.DSP
 }
 
-// sharing lists what may multiply in n: a DSP each, and where the plan says "auto" one for two as well. Chains are not
-// chosen: their primitives bind a design to UltraScale+.
+// sharing lists what may multiply in n: a DSP each, and where the plan says "auto" one for two as well. Chains bind a
+// design to UltraScale+, so that they are chosen only for a part that the plan names.
 func (l *laner) sharing(n *ir.Node) []string {
-	if l.dsp(l.Ruled(n)) == "auto" && (n.Op.Traits.Weighted || n.Op.DSPCause != nil) {
-		return []string{"one", "pack"}
+	switch {
+	case l.dsp(l.Ruled(n)) != "auto" || !n.Op.Traits.Weighted && n.Op.DSPCause == nil:
+		return []string{""}
+	case l.plan.Part != nil && l.plan.Part.Family.DSP.Chain:
+		return []string{"one", "pack", "chain", "pack_chain"}
 	}
-	return []string{""}
+	return []string{"one", "pack"}
+}
+
+// dspWish is a node and what its products should do.
+type dspWish struct {
+	node *ir.Node
+	how  string
 }
 
 // dspCause is why products of a node are not shared, or how many lanes share a DSP.
@@ -65,7 +74,8 @@ type dspCause struct {
 
 // notDSP says why products of n cannot share DSPs, or be summed in DSPs, and what would help.
 func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
-	found, known := l.causes[n]
+	wish := dspWish{n, how}
+	found, known := l.causes[wish]
 	if !known {
 		found.text = n.Op.Name + " has no products of this kind"
 		if n.Op.DSPCause != nil {
@@ -73,16 +83,18 @@ func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 				return "", "", err
 			}
 		}
-		l.causes[n] = found
+		l.causes[wish] = found
 	}
 	cause = found.text
 	hint = `leave dsp out, or give weights or data fewer bits`
-	if how == "chain" {
-		d := n.HW.Part.Technology().DSP
+	switch d := n.HW.Part.Technology().DSP; how {
+	case "chain":
 		hint = fmt.Sprintf("leave dsp out: a chain takes weights of 5 bits or more, and factors of up to %d by %d bits", d.A,
 			d.B)
+	case "pack_chain":
+		hint = `use "pack" or "chain", or leave dsp out`
 	}
-	if how == "pack" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
+	if how != "chain" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
 		cause = fmt.Sprintf("out_lanes %d are no multiple of %d, so many share a DSP", n.HW.OutLanes, found.lanes)
 		hint = fmt.Sprintf("choose a multiple of %d as out_lanes", found.lanes)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"lathe/ir"
 	"lathe/ir/op"
@@ -116,7 +117,7 @@ func (t *Table) Unshare() (had bool) {
 			continue
 		}
 		before := len(l.Options)
-		l.Options = slices.DeleteFunc(l.Options, func(o balance.Option) bool { return o.DSP == "pack" })
+		l.Options = slices.DeleteFunc(l.Options, func(o balance.Option) bool { return strings.HasPrefix(o.DSP, "pack") })
 		had = had || len(l.Options) < before
 	}
 	return had
