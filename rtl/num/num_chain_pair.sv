@@ -15,7 +15,7 @@
 //   A DSP takes x of up to 18 bits, a sign before an unsigned x included. first, valid and start belong to the sums
 //   over the beats: they come 5 + LAST enabled cycles after x, a and b. These sums move where valid is 1. start and out
 //   have those of b low.
-//   latency: 6 + LAST   ii: 1   order: as it comes
+//   latency: 6 + ((N + LONG - 1) / LONG - 1) / 2   ii: 1   order: as it comes
 //   let: ROWS = (N + LONG - 1) / LONG; LAST = (ROWS - 1) / 2
 //   lut: ROWS
 //   ff: 48 * LAST * (LAST - 1)
