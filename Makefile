@@ -34,6 +34,7 @@ test: setup ## vets and tests everything; skipped tests are named at the end
 long: setup ## longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each; scripts/measure proves examples
 	@scripts/setup --onnx
 	@scripts/setup peers
+	@scripts/setup masters
 	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
 	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum
 	@scripts/fuzz $(FUZZTIME) $(PKGS)

@@ -41,3 +41,14 @@ func NeedPeers(t testing.TB) string {
 	}
 	return python
 }
+
+// NeedMasters returns the folder of programs of a Python that has cocotb with cocotbext-axi, and the schema of IP-XACT.
+// It skips t if there is none: nothing but `scripts/setup masters`, which `make long` calls, installs it.
+func NeedMasters(t testing.TB) string {
+	t.Helper()
+	bin := filepath.Join(CacheDir(t), "masters", "bin")
+	if len(missing([]string{filepath.Join(bin, "cocotb-config")})) > 0 {
+		message{text: fmt.Sprintf("%s needs cocotbext-axi in %s (scripts/setup masters puts it there)", t.Name(), bin)}.end(t)
+	}
+	return bin
+}

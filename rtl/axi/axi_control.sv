@@ -67,7 +67,10 @@ module axi_control #(
   wire moves = |(in_valid & in_ready) || |(out_valid & out_ready);
   wire idle = under_way == 32'd0 && !in_frame && in_inside == {INS{1'b0}};
   wire stuck = limit != 32'd0 && still == limit;
-  wire [2:0] raised = {stuck, |in_misplaced, core_error && !errs};
+  // the units behind the streams are reset a cycle later than this one, and tell of what came before
+  wire came = in_frame && !core_rst;
+  wire left = out_frame && !core_rst;
+  wire [2:0] raised = {stuck, |in_misplaced && !core_rst, core_error && !errs};
   wire put = aw_held && w_held && !bvalid;
   wire [31:0] mask = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};
   wire [31:0] ones = w & mask;
@@ -133,14 +136,14 @@ module axi_control #(
     errs <= core_error;
     if (hold != 4'd0) hold <= hold - 4'd1;
     core_rst <= hold != 4'd0;
-    if (in_frame) frames_in <= frames_in + 32'd1;
-    if (out_frame) frames_out <= frames_out + 32'd1;
-    if (in_frame != out_frame) under_way <= in_frame ? under_way + 32'd1 : under_way - 32'd1;
+    if (came) frames_in <= frames_in + 32'd1;
+    if (left) frames_out <= frames_out + 32'd1;
+    if (came != left) under_way <= came ? under_way + 32'd1 : under_way - 32'd1;
     if (|(in_valid & ~in_ready)) waits_in <= waits_in + 32'd1;
     if (|(out_valid & ~out_ready)) waits_out <= waits_out + 32'd1;
     still   <= idle || moves || core_rst ? 32'd0 : stuck ? still : still + 32'd1;
     errors  <= (errors & ~(writes && aw == 8'h14 ? ones[2:0] : 3'd0)) | raised;
-    pending <= (pending & ~(writes && aw == 8'h1c ? ones[1:0] : 2'd0)) | {|raised, out_frame};
+    pending <= (pending & ~(writes && aw == 8'h1c ? ones[1:0] : 2'd0)) | {|raised, left};
     if (core_rst) under_way <= 32'd0;
     if (writes && aw == 8'h0c && strobe[0]) begin
       run <= w[0];

@@ -90,7 +90,7 @@ module axi_unpack #(
   wire [BITS*ALL-1:0] beat = {{(BITS*OUT){1'b0}}, kept};
   wire [BITS*ALL-1:0] more = give ? beat : hold | beat << (BITS * have);
 
-  assign in_ready = !ending && (spill || have <= OUT[HW-1:0]);
+  assign in_ready = !rst && !ending && (spill || have <= OUT[HW-1:0]);
   assign out_valid = !spill && (enough || ending);
   assign out_data = hold[8*OUT_BYTES-1:0];
   assign out_last = at == LAST[BW-1:0];
