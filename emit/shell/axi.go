@@ -226,8 +226,8 @@ func (c *Core) attributes(port string) []string {
 	return nil
 }
 
-// Folder are the files of the shell for the folder of a design: below axi/ the modules, the register map as JSON and as
-// a header for C, and the list of all sources from there; and component.xml.
+// Folder are the files of the shell for the folder of a design: below axi/ the modules, the register map as JSON, in
+// SystemRDL and as a header for C, and the list of all sources from there; and component.xml.
 func Folder(c *Core, o Options) ([]rtl.File, error) {
 	files, top, err := AXI(c, o)
 	if err != nil {
@@ -249,6 +249,6 @@ func Folder(c *Core, o Options) ([]rtl.File, error) {
 		all = append(all, rtl.File{Name: "axi/" + f.Name, Data: f.Data})
 	}
 	return append(all, component(c, files, top), rtl.File{Name: "axi/registers.json", Data: text},
-		rtl.File{Name: "axi/" + top + ".h", Data: Header(c)},
+		rtl.File{Name: "axi/registers.rdl", Data: RDL(c)}, rtl.File{Name: "axi/" + top + ".h", Data: Header(c)},
 		rtl.File{Name: "axi/sources.f", Data: []byte(list.String())}), nil
 }

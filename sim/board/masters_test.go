@@ -68,3 +68,27 @@ func TestSchema(t *testing.T) {
 		t.Errorf("a component without a version: %v\n%s", err, out)
 	}
 }
+
+// TestRDL: the register map in SystemRDL is that in JSON; another reset value is found.
+func TestRDL(t *testing.T) {
+	bin := tools.NeedMasters(t)
+	folder := filepath.Join(twinsSystem(t, 1), "axi")
+	test, err := filepath.Abs("testdata/rdl.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in(t, folder, filepath.Join(bin, "python"), "-B", test, folder)
+	path := filepath.Join(folder, "registers.rdl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "idle[0:0] = 1'h1", "idle[0:0] = 1'h0", 1)
+	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "python"), "-B", test, folder)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "AssertionError") {
+		t.Errorf("another reset value: %v\n%s", err, out)
+	}
+}
