@@ -44,7 +44,7 @@ func TestAXI(t *testing.T) {
 	for _, r := range shell.Registers(core) {
 		expected = append(expected, fmt.Sprintf("%d %s %d", r.Offset, r.Access, r.Reset))
 	}
-	for seed := range 3 {
+	for seed := range 12 {
 		cmd := exec.CommandContext(t.Context(), program, fmt.Sprint(seed+1))
 		cmd.Stdin = strings.NewReader(strings.Join(expected, "\n") + "\n")
 		out, err := cmd.CombinedOutput()
