@@ -30,9 +30,6 @@ var peaks = map[int]Peak{
 // PeakOf is that of the GPU for which predictions are made on a.
 func PeakOf(a Arch) Peak { return peaks[a.Capability] }
 
-// launchTime is the seconds that a launch takes within a CUDA graph before its first block works, and after its last.
-const launchTime = 2e-6
-
 // Ceiling is the rate of the instruction that computes, in operations a second, and its name.
 type Ceiling struct {
 	Rate        float64
@@ -91,12 +88,4 @@ func (p Peak) Single() Ceiling { return Ceiling{p.Vector / 50, "FFMA, a thread a
 // Floor is the least time in seconds for bytes and operations.
 func (p Peak) Floor(bytes, flops int64, c Ceiling) float64 {
 	return max(float64(bytes)/p.Bytes, float64(flops)/c.Rate)
-}
-
-// Predict is the time in seconds of a launch of so many blocks: nine tenths of memory's rate, the ceiling of the
-// instruction, both as far as the blocks fill the multiprocessors, and the launch.
-func (p Peak) Predict(bytes, flops, blocks int64, c Ceiling) float64 {
-	filled := float64(min(max(blocks, 1), int64(p.SMs))) / float64(p.SMs)
-	memory := min(0.9*p.Bytes, p.Bytes*filled*3) // a block draws about three times its share
-	return launchTime + max(float64(bytes)/memory, float64(flops)/(c.Rate*filled))
 }

@@ -21,8 +21,9 @@ type Design struct {
 	Name, Version string
 	// Stage is that of the graph: codes of a quantized one are those of a plan, integers of a float one its own.
 	Stage ir.Stage
-	// GPU is the one for which times are predicted.
-	GPU string
+	// GPU is the one for which times are predicted, Samples are how many it computes in them.
+	GPU     string
+	Samples int
 	// Only is the architecture on which the kernels run; "" for any.
 	Only string
 	// Source is the translation unit with all kernels.
@@ -101,8 +102,8 @@ type Unit struct {
 	// of a group, the arithmetic operations of its nodes in floats, as generic.Program.Flops counts them.
 	Bytes int64 `json:"bytes"`
 	Flops int64 `json:"flops"`
-	// Floor and Predicted are seconds on the GPU that Design.GPU names, for one sample: what bytes and flops take at its
-	// rates, those of the instruction Ceiling; and what is expected with launch and grid. Neither is measured.
+	// Floor and Predicted are seconds on the GPU that Design.GPU names, for Design.Samples samples: what bytes and flops
+	// take at its rates, those of the instruction Ceiling; and what the model of cuda/predictor says. Neither is measured.
 	Floor     float64 `json:"floor_s"`
 	Predicted float64 `json:"predicted_s"`
 	Ceiling   string  `json:"ceiling"`
@@ -143,15 +144,20 @@ func (d *Design) Launches(samples int) []cuda.Launch {
 	for _, u := range d.Units {
 		for from := 0; from < samples; from += u.MaxSamples {
 			n := min(samples-from, u.MaxSamples)
-			l := cuda.Launch{Kernel: u.Kernel, Grid: u.Grid(n), Block: [3]uint32{uint32(u.Threads), 1, 1},
-				Shared: uint32(u.Shared)}
-			for _, a := range u.Args {
-				l.Args = append(l.Args, d.arg(a, from, n))
-			}
-			out = append(out, l)
+			out = append(out, d.launch(u, from, n))
 		}
 	}
 	return out
+}
+
+// launch is the call of a unit on n samples from the given one on.
+func (d *Design) launch(u Unit, from, n int) cuda.Launch {
+	l := cuda.Launch{Kernel: u.Kernel, Grid: u.Grid(n), Block: [3]uint32{uint32(u.Threads), 1, 1},
+		Shared: uint32(u.Shared)}
+	for _, a := range u.Args {
+		l.Args = append(l.Args, d.arg(a, from, n))
+	}
+	return l
 }
 
 // arg is an argument of a launch of n samples from the given one on.

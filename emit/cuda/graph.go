@@ -84,13 +84,14 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 
 func newEmitter(o Options) (*emitter, error) {
 	target, err := o.Target()
-	return &emitter{tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic,
+	return &emitter{tables: map[[sha256.Size]byte]int64{}, lengths: map[int64]int64{}, target: target, generic: o.Generic,
 		keepInputs: o.KeepInputs}, err
 }
 
 // emit makes the design of a graph, yet without what all designs of the emitter share.
 func (e *emitter) emit(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
-	d := &Design{Name: cmp.Or(o.Name, g.Name), Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(e.target.Arch).GPU}
+	d := &Design{Name: cmp.Or(o.Name, g.Name), Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(e.target.Arch).GPU,
+		Samples: e.target.Samples}
 	e.d, e.at, e.readers, e.slow = d, map[*ir.Node]place{}, g.Readers(), nil
 	e.buffer("tables", 0)
 	for _, n := range g.In {
@@ -161,6 +162,7 @@ type emitter struct {
 	at      map[*ir.Node]place
 	readers map[*ir.Node]int
 	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
+	lengths map[int64]int64             // of tables by their offsets
 	data    []byte                      // of all tables
 	kernels []*kernel.Kernel
 	groups  int // that have kernels of their own
@@ -327,7 +329,7 @@ func (e *emitter) table(data []byte) int64 {
 		}
 		at = int64(len(e.data))
 		e.data = append(e.data, data...)
-		e.tables[key] = at
+		e.tables[key], e.lengths[at] = at, int64(len(data))
 	}
 	return at
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/cuda/predictor"
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -120,19 +121,45 @@ func (e *emitter) call(g *ir.Group, c cuda.Call, operands []Arg) (Unit, error) {
 	return u, nil
 }
 
-// predict says how long a unit takes on one sample; of is nil where the kernel was made for its group.
+// predict says how long a unit takes on the samples for which kernels are chosen; of is nil where the kernel was made
+// for its group.
 func (e *emitter) predict(u *Unit, of *cuda.Instance, g *ir.Group) error {
-	peak := cuda.PeakOf(e.target.Arch)
+	peak, tables := cuda.PeakOf(e.target.Arch), int64(0)
+	for _, a := range u.Args {
+		if a.Buffer == 0 {
+			tables += e.lengths[a.Offset]
+		}
+	}
+	tables = min(tables, u.Bytes)
+	samples := e.target.Samples
+	n := min(samples, u.MaxSamples) // of a launch
+	bytes, flops := tables+(u.Bytes-tables)*int64(n), u.Flops*int64(n)
 	c := peak.Scalar()
+	model, err := predictor.Fitted()
+	if err != nil {
+		return err
+	}
+	grid := u.Grid(n)
+	blocks := int64(grid[0]) * int64(grid[1])
+	var work *predictor.Work
 	if of != nil {
-		var err error
 		if c, err = peak.CeilingOf(*of, e.target.Arch); err != nil {
 			return err
 		}
-	} else if slices.ContainsFunc(g.Members, sums) {
-		c = peak.Single()
+		work, err = predictor.WorkOf(e.target.Arch, predictor.Launch{Instance: *of, Blocks: blocks, Bytes: bytes,
+			Sizes: predictor.SizesOf(*of, e.d.launch(*u, 0, n).Args, n)})
+		if err != nil {
+			return err
+		}
+	} else {
+		sum := slices.ContainsFunc(g.Members, sums)
+		if sum {
+			c = peak.Single()
+		}
+		work = predictor.Made(blocks, u.Threads, bytes, flops, sum)
 	}
-	u.Ceiling, u.Floor = c.Instruction, peak.Floor(u.Bytes, u.Flops, c)
-	u.Predicted = peak.Predict(u.Bytes, u.Flops, int64(u.Grid(1)[0]), c)
+	launches := float64(samples) / float64(n)
+	u.Ceiling, u.Floor = c.Instruction, launches*peak.Floor(bytes, flops, c)
+	u.Predicted = launches * model.Seconds(e.target.Arch, work)
 	return nil
 }

@@ -23,9 +23,10 @@ func (a *App) explain(d *cuda.Design, borders []fuse.Border) {
 		if kernel == "" {
 			kernel = u.Kernel + ", made for these nodes"
 		}
-		fmt.Fprintf(a.Out, "   kernel     %s, %s of %d threads\n", kernel, counted(int(u.Grid(1)[0]), "block"), u.Threads)
-		fmt.Fprintf(a.Out, "   floor      %s: %d bytes, %d operations; ceiling of %s\n", micros(u.Floor), u.Bytes, u.Flops,
-			u.Ceiling)
+		fmt.Fprintf(a.Out, "   kernel     %s, %s of %d threads\n", kernel, counted(blocks(&u, d.Samples), "block"),
+			u.Threads)
+		fmt.Fprintf(a.Out, "   floor      %s: %d bytes, %d operations a sample; ceiling of %s\n", micros(u.Floor),
+			u.Bytes, u.Flops, u.Ceiling)
 		fmt.Fprintf(a.Out, "   predicted  %s\n", micros(u.Predicted))
 		for _, n := range u.Notes {
 			fmt.Fprintf(a.Out, "   note       %s\n", n)
@@ -38,8 +39,14 @@ func (a *App) explain(d *cuda.Design, borders []fuse.Border) {
 		}
 		floor, predicted = floor+u.Floor, predicted+u.Predicted
 	}
-	fmt.Fprintf(a.Out, "\n%s, one sample: floor %s, predicted %s on %s, launches in a CUDA graph; nothing is measured\n\n",
-		counted(len(d.Units), "kernel"), micros(floor), micros(predicted), d.GPU)
+	fmt.Fprintf(a.Out, "\n%s, %s: floor %s, predicted %s on %s, launches in a CUDA graph; nothing is measured\n\n",
+		counted(len(d.Units), "kernel"), counted(d.Samples, "sample"), micros(floor), micros(predicted), d.GPU)
+}
+
+// blocks are those of a launch on so many samples.
+func blocks(u *cuda.Unit, samples int) int {
+	g := u.Grid(min(samples, u.MaxSamples))
+	return int(g[0]) * int(g[1])
 }
 
 // micros is a time in microseconds, to three digits.

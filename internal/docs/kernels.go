@@ -60,15 +60,15 @@ const kernelsHead = `- compiled: for every architecture in the table, without wa
   within the register budget and with the claimed machine instructions.
 - emulated: the compiled kernel ran in the PTX interpreter, under every schedule and with asynchronous copies done early
   and late; the bits were equal each time and the result within tolerance.
-- measured: on the named GPU at the named commit, beside what docs/measurements/predictions.json said before, and
-  how many times as long another library takes for the same work.
+- measured: on the named GPU at the named commit, beside what was predicted before (docs/measurements/predictions.json),
+  and how many times as long another library takes for the same work.
 - floor: the time an H200 needs to move the bytes (4.3e12 bytes/s) or to compute (790e12 flop/s in bf16, twice that in
   8-bit formats), whichever is longer. It is what any implementation needs, and no promise.
 - ceiling: the tensor-core instruction of the kernel and its rate on an H200, six tenths of the datasheet's since
   mma.sync (HMMA, IMMA) does not reach more, or less where the kernel's loop issues too much beside it; 85 % for wgmma
   (HGMMA, IGMMA), an estimate; FFMA is fp32 without tensor cores.
-- predicted: the time by that ceiling and nine tenths of memory's 4.8e12 bytes/s, as far as the blocks fill the GPU, and
-  2 us for the launch.
+- predicted: the time by the model of cuda/predictor today, which is fitted to half of the measured cases
+  (gpubench fit): wave quantization, bytes in flight, issue slots, traffic through L2, launches.
 `
 
 // writeTemplate writes what the header of a template says, and a line for each of its kernels.

@@ -16,7 +16,7 @@ func TestKernels(t *testing.T) {
 	const line = `{"schema":1,"case":"dequant/bf16/n=234881024","status":"%","gpu":"NVIDIA H200","commit":"abc1234",` +
 		`"us_median":171.25,"pct_floor":96.6}`
 	file := func(text string) fstest.MapFS { return fstest.MapFS{"nvidia-h200.jsonl": {Data: []byte(text)}} }
-	row := "| n=234881024 | mxint8 -> bf16 | 711983104 | 0 | 165.6 | FFMA 67 | 166.8 | "
+	row := "| n=234881024 | mxint8 -> bf16 | 711983104 | 0 | 165.6 | FFMA 67 | 189.4 | "
 	for _, c := range []struct {
 		tree fstest.MapFS
 		want string

@@ -6,6 +6,7 @@
 //	gpubench run -pack DIR -out DIR             checks and times; needs the pack and a GPU
 //	gpubench list                               the cases
 //	gpubench predict -out DIR -commit TEXT      adds to predictions.json what is not predicted yet
+//	gpubench fit                                fits the model of times to measurements, writes its constants
 //
 // scripts/gpu-bench calls it.
 package main
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	commands := []struct {
 		name string
 		do   func(ctx context.Context, f *flags, cases []cuda.Case, stdout io.Writer) error
-	}{{"build", build}, {"run", measure}, {"list", list}, {"predict", predict}}
+	}{{"build", build}, {"run", measure}, {"list", list}, {"predict", predict}, {"fit", fit}}
 	for _, c := range commands {
 		if len(args) == 0 || args[0] != c.name {
 			continue
@@ -83,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return 0
 	}
-	fmt.Fprintln(stderr, "usage: gpubench build|run|list|predict [flags]")
+	fmt.Fprintln(stderr, "usage: gpubench build|run|list|predict|fit [flags]")
 	return 2
 }
 
