@@ -151,7 +151,7 @@ func (r *Remedies) Lines() (lines []string) {
 		lines = append(lines, r.line(&h))
 	}
 	if len(r.Untried) > 0 {
-		lines = append(lines, "not tried, for want of time: "+strings.Join(r.Untried, "; "))
+		lines = append(lines, "not tried, for want of time (--tune-time): "+strings.Join(r.Untried, "; "))
 	}
 	return lines
 }

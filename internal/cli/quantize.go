@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ func (a *App) quantize() *cobra.Command {
 	var f quantizeFiles
 	var metric metricFlags
 	var explain, tune bool
+	var limit time.Duration
 	c := &cobra.Command{Use: "quantize MODEL -o M.lathe", Short: "turn a model into integers and save it",
 		Long: "Quantizes a model, saves it, and prints each node's error against the float model. The saved graph works\n" +
 			"with every command in place of the model.",
@@ -39,7 +41,7 @@ func (a *App) quantize() *cobra.Command {
 	c.Flags().StringVar(&f.plan, "write-plan", "",
 		"write the plan with all formats that were chosen into this file (TOML)")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
-	addTune(c, &tune)
+	addTune(c, &tune, &limit)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -53,7 +55,7 @@ func (a *App) quantize() *cobra.Command {
 		if err := cmp.Or(writable(f.graph, diag.GraphFile), writable(f.plan, diag.FileWrite)); err != nil {
 			return err
 		}
-		on := judged{inputs: s.source.Calibrate, labels: f.labels}
+		on := judged{inputs: s.source.Calibrate, labels: f.labels, time: limit}
 		var err error
 		if on.metric, err = metric.of(a, f.labels); err != nil {
 			return err

@@ -19,21 +19,25 @@ import (
 )
 
 const (
-	// remedyTime bounds how long remedies are measured, on remedySamples samples: none but the first few begins later.
+	// remedyTime bounds how long remedies are measured where --tune-time does not say so, on remedySamples samples.
 	remedyTime    = 4 * time.Second
 	remedySamples = 64
 	// lostAccuracy is the share that a model may lose without a word of remedies; of a score, in parts of it.
 	lostAccuracy = 0.01
 )
 
-// judged are the samples and labels, files, that remedies are measured on, and what by in place of the accuracy.
+// judged are the samples and labels, files, that remedies are measured on, what by in place of the accuracy, and how
+// long: none but the first few begins later.
 type judged struct {
 	inputs, labels string
 	metric         *driver.Metric
+	time           time.Duration
 }
 
-// addTune adds the flag that has the best remedy taken.
-func addTune(c *cobra.Command, tune *bool) {
+// addTune adds the flags that have the best remedy taken, and say how long they are looked for.
+func addTune(c *cobra.Command, tune *bool, limit *time.Duration) {
+	c.Flags().DurationVar(limit, "tune-time", remedyTime, "how long to measure what would keep more; the first two "+
+		"are always measured")
 	c.Flags().BoolVar(tune, "tune", false, "take what keeps most of correct-bias, round-weights, equalize, smooth, "+
 		"ranges, wide and bits, each measured on calibration samples")
 }
@@ -49,7 +53,7 @@ func (a *App) mend(ctx context.Context, s driver.Source, q *driver.Quantized, on
 	if err != nil {
 		return nil, err
 	}
-	return choose.Mend(ctx, s, subject, worst(q), func() bool { return time.Since(start) < remedyTime })
+	return choose.Mend(ctx, s, subject, worst(q), func() bool { return time.Since(start) < on.time })
 }
 
 // worst are the nodes of a quantized graph that add most to the error, relative to what they compute, the worst first.

@@ -34,6 +34,7 @@ type verifyFlags struct {
 	second, gates       int
 	seed                uint64
 	trace, tune         bool
+	tuneTime            time.Duration
 	engines             []string
 	lowered             driver.Source // what was verified
 }
@@ -56,7 +57,7 @@ func (a *App) verify() *cobra.Command {
 	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST), and beside it what GTKWave "+
 		"(.gtkw) and Surfer (.sucl) show of it")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
-	addTune(c, &v.tune)
+	addTune(c, &v.tune, &v.tuneTime)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
 	return a.withJSON(c)
 }
@@ -161,7 +162,7 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := a.writeJSON(check); err != nil {
 		return err
 	}
-	on := judged{v.inputs, v.labels, job.Metric}
+	on := judged{v.inputs, v.labels, job.Metric, v.tuneTime}
 	if err := a.remediesOf(c.Context(), v, check, on, job.HW.Quantized, &p); err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	}
 	source.Arrays = v.inputs
 	if v.tune {
-		if source, err = a.tuned(c.Context(), source, judged{inputs: source.Calibrate}, p); err != nil {
+		if source, err = a.tuned(c.Context(), source, judged{inputs: source.Calibrate, time: v.tuneTime}, p); err != nil {
 			return nil, nil, err
 		}
 	}
