@@ -30,7 +30,7 @@ func TestCases(t *testing.T) {
 			small = append(small, c)
 		}
 	}
-	for _, c := range tools.Few(len(small)*2/3, small) {
+	for _, c := range tools.Few(len(small)/2, small) {
 		t.Run(c.Name, func(t *testing.T) {
 			out := cudatest.Run(t, cudatest.JobOf(c, true))
 			if v := c.Check(out); v.Wrong != "" {

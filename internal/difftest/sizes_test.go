@@ -6,6 +6,6 @@ package difftest
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	exactCases   = 20
+	exactCases   = 12
 	exactSamples = 12
 )

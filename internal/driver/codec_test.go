@@ -18,7 +18,7 @@ func TestCodecs(t *testing.T) {
 			designs = append(designs, design{model, plan})
 		}
 	}
-	for _, d := range tools.Few(3, designs) {
+	for _, d := range tools.Few(2, designs) {
 		t.Run(d.model+"/"+d.plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)

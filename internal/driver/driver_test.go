@@ -125,7 +125,7 @@ func TestVerify(t *testing.T) {
 		{"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500}, {"digits-qdq-perchannel", "mxmix", 4500},
 		{"digits-lstm", "", 3000}, {"digits-gru", "", 3000},
 	}
-	for _, c := range tools.Few(6, cases) {
+	for _, c := range tools.Few(5, cases) {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)

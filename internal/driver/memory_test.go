@@ -39,7 +39,7 @@ func ways(d *emit.Design) (streamed, held int) {
 // TestMemory proves designs whose weights lie outside: a memory that never stalls keeps the cycles of ROMs or shows
 // itself as the bottleneck, one that stalls changes no code.
 func TestMemory(t *testing.T) {
-	for _, c := range tools.Few(3, []struct {
+	for _, c := range tools.Few(2, []struct {
 		model, plan    string
 		streamed, held int
 		port           bool // sets the pace

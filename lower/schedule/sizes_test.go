@@ -4,4 +4,4 @@
 
 package schedule
 
-const hintedNets, boundedNets = 8, 5
+const hintedNets, boundedNets = 5, 3

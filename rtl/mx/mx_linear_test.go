@@ -198,7 +198,7 @@ var products = []product{
 }
 
 func TestLinear(t *testing.T) {
-	for i, p := range tools.Few(6, products) {
+	for i, p := range tools.Few(4, products) {
 		p.fill(rand.New(rand.NewPCG(uint64(i), 5)))
 		rtltest.Run(t, rtltest.Bench{
 			Module: "mx_linear", Params: p.params(), Images: p.images(), Seed: uint64(i),

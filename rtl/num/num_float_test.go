@@ -99,7 +99,7 @@ func TestFloatDecode(t *testing.T) {
 		{2, 2, ieee, true, num.Cast{Width: 6, Signed: true, Over: num.Wrap + 1 + 2*9}},
 		{2, 2, ieee, true, num.Cast{Width: 6, Signed: true, Over: num.Wrap + 2 + 2*9}},
 	}
-	for _, c := range tools.Few(5, cases) {
+	for _, c := range tools.Few(3, cases) {
 		w := 1 + c.e + c.m
 		p := rtltest.P
 		rtltest.Run(t, rtltest.Bench{
@@ -202,7 +202,7 @@ func TestFloatEncode(t *testing.T) {
 	for round := range num.Outward + 1 {
 		cases = append(cases, encoder{9, 1, 3, 2, 2, 1, 1, fn, round, 0}, encoder{9, 1, 2, 3, 2, 1, 0, 0, round, 0})
 	}
-	for _, c := range tools.Few(10, cases) {
+	for _, c := range tools.Few(6, cases) {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			p := rtltest.P
 			v, codes := c.values()

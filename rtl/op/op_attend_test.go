@@ -169,7 +169,7 @@ func (c attend) packable(module string) attend {
 
 func TestAttend(t *testing.T) {
 	t.Parallel()
-	for _, c := range tools.Few(4, attends) {
+	for _, c := range tools.Few(3, attends) {
 		for _, module := range []string{"op_attend_scores", "op_attend_sum"} {
 			rtltest.Run(t, c.packable(module).bench(module))
 		}

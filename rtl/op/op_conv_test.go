@@ -73,7 +73,7 @@ func TestConvUsual(t *testing.T) {
 	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
 	project := geometry{H: 6, W: 6, C: 4, KH: 1, KW: 1, SH: 2, SW: 2, DH: 1, DW: 1}
 	causal := geometry{H: 1, W: 12, C: 4, KH: 1, KW: 3, SH: 1, SW: 1, DH: 1, DW: 2, PL: 4}
-	for i, c := range tools.Few(5, []struct {
+	for i, c := range tools.Few(3, []struct {
 		g                        geometry
 		stream, in, oc, outLanes int
 	}{
@@ -133,7 +133,7 @@ func TestConvGroups(t *testing.T) {
 	same := geometry{H: 5, W: 4, C: 6, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
 	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
 	line := geometry{H: 1, W: 9, C: 4, KH: 1, KW: 3, SH: 1, SW: 2, DH: 1, DW: 1, PL: 1, PR: 0}
-	for i, c := range tools.Few(4, []struct {
+	for i, c := range tools.Few(3, []struct {
 		g                                geometry
 		groups, stream, in, oc, outLanes int
 	}{

@@ -214,7 +214,7 @@ func (c rotate) framed(uneven bool) rtltest.Bench {
 
 func TestRotateFramed(t *testing.T) {
 	t.Parallel()
-	for i, c := range tools.Few(4, rotates) {
+	for i, c := range tools.Few(2, rotates) {
 		c.flush = 1
 		c.tokens = max(c.tokens, 2)
 		c.cos, c.sin = nil, nil

@@ -85,7 +85,7 @@ func TestNormFlow(t *testing.T) {
 	row := func(n, lanes int) norm {
 		return norm{n: n, lanes: lanes, rows: 1, in: fixed8, f: 4, eps: 1e-5, fo: 5, out: fixed8}
 	}
-	for _, s := range tools.Few(4, []stalled{
+	for _, s := range tools.Few(2, []stalled{
 		{row(64, 1), 1, 64, 3}, {row(64, 1), 2, 16, 9}, {row(70, 1), 1, 2, 2}, {row(60, 2), 1, 30, 4},
 		{row(40, 1), 1, 8, 13}, {row(35, 1), 3, 7, 3}, {row(8, 1), 1, 8, 40}, {row(8, 1), 5, 4, 20}, {row(12, 4), 1, 3, 50},
 		{row(4, 4), 1, 1, 130}, {row(4, 4), 9, 1, 31}, {row(4, 4), 1, 1, 28},

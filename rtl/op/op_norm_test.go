@@ -245,7 +245,7 @@ var norms = []norm{
 }
 
 func TestNorm(t *testing.T) {
-	for i, m := range tools.Few(4, norms) {
+	for i, m := range tools.Few(3, norms) {
 		m.fill(rand.New(rand.NewPCG(41, uint64(i))))
 		rtltest.Run(t, m.bench())
 	}

@@ -173,13 +173,13 @@ var pairs = []pair{
 }
 
 func TestPair(t *testing.T) {
-	for _, p := range tools.Few(5, pairs) {
+	for _, p := range tools.Few(3, pairs) {
 		rtltest.Run(t, p.bench(nil))
 	}
 }
 
 func TestPairConst(t *testing.T) {
-	for i, p := range tools.Few(5, pairs) {
+	for i, p := range tools.Few(3, pairs) {
 		r := rand.New(rand.NewPCG(41, uint64(i)))
 		p.beats *= 2
 		lo, hi := bounds(p.b.width, p.b.signed)

@@ -26,7 +26,7 @@ func TestProof(t *testing.T) {
 			all = append(all, small([][]int64{{a}}))
 		}
 	}
-	prove(t, tools.Few(48, all))
+	prove(t, tools.Few(30, all))
 	r := rand.New(rand.NewPCG(5, 6))
 	all = nil
 	for range tools.Sample(3, 100) {

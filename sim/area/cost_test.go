@@ -233,7 +233,7 @@ func some(modules []single) (kept []single) {
 			kept = append(kept, m)
 		}
 	}
-	return tools.Few((len(kept)+5)/6, kept)
+	return tools.Few((len(kept)+7)/8, kept)
 }
 
 // holdCosts compares what the headers of modules say with the counts of one run in the given folder: LUTs

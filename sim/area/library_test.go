@@ -142,7 +142,7 @@ func TestSmallPaths(t *testing.T) {
 	tools.Need(t, "yosys")
 	dir := t.TempDir()
 	var modules []single
-	for _, h := range tools.Few(5, small()) {
+	for _, h := range tools.Few(3, small()) {
 		h.images(t, dir)
 		modules = append(modules, h.single)
 	}

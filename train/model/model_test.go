@@ -70,7 +70,7 @@ func shaken(m *model.Model, seed uint64) [][]float32 {
 
 // TestExact compares each value of the forward pass with that of the graph that ships: the values of its codes.
 func TestExact(t *testing.T) {
-	for _, c := range tools.Few(12, []struct {
+	for _, c := range tools.Few(8, []struct {
 		example, plan string
 		approximate   bool
 	}{
@@ -142,7 +142,7 @@ func lost(m *model.Model, seed uint64) [][]float32 {
 // TestExactSteps does so where steps are trained: fraction bits, real steps of weights, of data, of both.
 func TestExactSteps(t *testing.T) {
 	const lsq = "[train]\nscales = \"lsq\"\n[quantize]\n"
-	for _, c := range tools.Few(4, []struct {
+	for _, c := range tools.Few(3, []struct {
 		example, plan string
 		scales        int
 	}{

@@ -243,7 +243,7 @@ func TestLoops(t *testing.T) {
 func TestOperations(t *testing.T) {
 	compared := 0
 	for _, o := range difftest.Ops() {
-		for i := range tools.Sample(4, 6) {
+		for i := range tools.Sample(2, 6) {
 			g, r := difftest.Case(o, i)
 			if i%2 == 1 && g.Stage != ir.StageFloat {
 				f, err := difftest.Float(r, g)

@@ -7,5 +7,5 @@ package floats
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
 	exactSamples = 12
-	floatCases   = 5
+	floatCases   = 3
 )

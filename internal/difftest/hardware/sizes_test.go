@@ -9,12 +9,12 @@ import "lathe/internal/difftest"
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
 	exactSamples    = 12
-	rtlCases        = 3
+	rtlCases        = 2
 	tableCases      = 1
 	rtlSamples      = 30
 	icarusDesigns   = 1
-	chainCases      = 8
+	chainCases      = 4
 	chainsPerDesign = 4
 	chainFrames     = 8
-	residualCases   = 2 * difftest.Residuals
+	residualCases   = difftest.Residuals
 )

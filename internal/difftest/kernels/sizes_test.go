@@ -6,8 +6,8 @@ package kernels
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	kernelCases   = 7
-	libraryCases  = 6
-	fusedCases    = 4
+	kernelCases   = 5
+	libraryCases  = 4
+	fusedCases    = 3
 	kernelSamples = 30
 )

@@ -7,5 +7,5 @@ package programs
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
 	exactSamples = 12
-	pjrtCases    = 9
+	pjrtCases    = 6
 )
