@@ -28,6 +28,7 @@ demo: setup build ## imports a trained model, emits Verilog, simulates, compares
 	@scripts/demo
 
 test: setup ## vets and tests everything; skipped tests are named at the end
+	@scripts/setup masters
 	go vet $(PKGS)
 	@go test -vet=off -timeout 3h -ldflags='-s -w' -json $(PKGS) | go run ./scripts/testsum
 
