@@ -112,8 +112,9 @@ type Call struct {
 	// elements have. 0 is 2^30.
 	MaxRows int64
 	Args    []Arg
-	// Bytes is the least that one sample must move.
-	Bytes int64
+	// Bytes is the least that one sample must move. Flops is what it must compute where that is less than the nodes say:
+	// of attention over a cache, whose rows are not all written; else 0.
+	Bytes, Flops int64
 }
 
 // Refusal says why no kernel of the library computes a node.

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,7 +55,7 @@ func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
 			return false, "", err
 		}
 		if i == 0 {
-			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(g, nil)
+			unit.Notes, unit.Flops = slices.Clone(u.Notes), cmp.Or(c.Flops, flops(g, nil))
 		}
 		if err := e.predict(&unit, &c.Instance, g); err != nil {
 			return false, "", err

@@ -11,6 +11,7 @@ import (
 	"lathe/emit/cuda"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/sequence"
 )
@@ -36,5 +37,37 @@ func TestRefusedCaches(t *testing.T) {
 	if diag.CodeOf(err) != "L0949" || strings.Count(err.Error(), "L0949") != 1 ||
 		!strings.Contains(err.Error(), "cache0") || !strings.Contains(err.Error(), "so it is with 2 of the other caches") {
 		t.Error(err)
+	}
+}
+
+// TestFirstTokens demands that attention of the first 64 tokens counts the keys that they see, however much room the
+// cache has.
+func TestFirstTokens(t *testing.T) {
+	const tokens, heads, dim = 64, 2, 32
+	for _, room := range []int{64, 256} {
+		for _, blocks := range []bool{false, true} {
+			g := &ir.Graph{Name: "first"}
+			var args []*ir.Node
+			for i, rows := range []int{tokens, room, room} {
+				typ := ir.Type{Shape: []int{1, heads, rows, dim}, Format: format.BF16}
+				if i > 0 && blocks {
+					typ.Format = format.MXInt8
+				}
+				args = append(args, &ir.Node{Name: fmt.Sprint("x", i), Op: leaf.Input, Attrs: &ir.Input{}, Type: typ})
+			}
+			g.In = slices.Clone(args)
+			at := &ir.Node{Name: "at", Op: leaf.Const, Type: ir.Type{Shape: []int{1}, Format: ir.Int32},
+				Attrs: &ir.Const{Data: ir.CodeBlob([]int64{0})}}
+			y := &ir.Node{Name: "y", Op: sequence.Attention, Attrs: &sequence.AttentionAttrs{Placed: true},
+				Type: args[0].Type, Args: append(args, at)}
+			g.Nodes, g.Out = append(slices.Clone(args), at, y), []ir.Output{{Name: "y", Node: y}}
+			d, err := cuda.Emit(g, cuda.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := int64(4 * heads * dim * tokens * (tokens + 1) / 2); d.Units[0].Flops != want {
+				t.Errorf("room for %d: %d operations, want %d", room, d.Units[0].Flops, want)
+			}
+		}
 	}
 }

@@ -63,11 +63,16 @@ func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	case position != nil && !position.IsConst():
 		return decodeCUDA(g, u, p, args, position, t)
 	case n.Args[1].Type.InBlocks():
-		return column.CUDAUnit(u, p, args, t)
+		u, err = column.CUDAUnit(u, p, args, t)
 	case t.Hopper && position == nil && h.Worthwhile(t): // caches have rows yet to be written
 		return column.CUDAUnit(u, h, args.Args, t)
+	default:
+		u, err = column.CUDAUnit(u, p.SDPA, args.Args, t)
 	}
-	return column.CUDAUnit(u, p.SDPA, args.Args, t)
+	if err == nil && position != nil { // keys behind the last query are not there yet
+		u.Calls[0].Flops = p.SDPA.Floor().Flops
+	}
+	return u, err
 }
 
 // attentionProblem is n yet without strides.
