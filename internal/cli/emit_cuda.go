@@ -82,7 +82,7 @@ func (e *cudaFlags) options() cuda.Options {
 
 func (e *cudaFlags) addHopper(c *cobra.Command) {
 	c.Flags().BoolVar(&e.hopper, "hopper", false,
-		"take kernels for sm_90a alone (H100, H200) where they are expected to be faster; none has run on a GPU yet")
+		"take kernels for sm_90a alone (H100, H200) where they are expected to be faster")
 }
 
 // checkArchs is that of the architectures; with --hopper sm_90a alone is left of them. named says that --arch named

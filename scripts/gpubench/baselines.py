@@ -4,8 +4,8 @@
 
 Reads the lines of `gpubench list -json` from standard input, writes JSON lines to standard output: first
 {"gemm_tf": x}, the rate of a bf16 product of 8192^3 with random data, then {"case": c, "name": n, "us": t} for each
-case that PyTorch has something for. Operands rotate so that the L2 cache does not hold them; short work is timed as a
-graph.
+case that PyTorch has something for. Operands rotate so that the L2 cache does not hold them; short work, and work
+of several kernels, is timed as a graph.
 """
 import argparse
 import json
@@ -16,6 +16,7 @@ import time
 
 import torch
 import torch.nn.functional as F
+from torch.nn.attention.bias import causal_lower_right
 
 DEV = "cuda"
 BF16 = torch.bfloat16
@@ -49,8 +50,9 @@ def median(work, parts):
     return sorted(times)[len(times) // 2]
 
 
-def measure(make, call, size):
-    """The median time of call over operands that make returns, of size bytes a set."""
+def measure(make, call, size, several=False):
+    """The median time of call over operands that make returns, of size bytes a set. Long work is timed launch by
+    launch, unless it is several kernels, between which the host would be timed too."""
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     count = max(2, min(64, -(-2 * l2 // max(size, 1))))
     sets = [make() for _ in range(count)]
@@ -65,9 +67,10 @@ def measure(make, call, size):
         for _ in range(3):  # also compiles, and lets libraries choose their kernels
             launch()
         torch.cuda.synchronize()
-        if elapsed(launch, launch) >= 50:
+        long = elapsed(launch, launch) >= 50
+        if long and not several:
             return median(launch, 1)
-        parts = -(-max(20, count) // count) * count
+        parts = count if long else -(-max(20, count) // count) * count
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, stream=stream):
             for _ in range(parts):
@@ -114,12 +117,29 @@ def rows_of(kernel, rows, cols):
     yield "torch.compile", make, torch.compile(work), size
 
 
-def attention(b, h, s, d, causal):
+def products_of_bytes(m, n, k):
     def make():
-        return rand(b, h, s, d), rand(b, h, s, d), rand(b, h, s, d)
+        x, w = (torch.randint(-127, 128, shape, device=DEV, dtype=torch.int8) for shape in [(m, k), (n, k)])
+        return x, w.t()
 
-    work = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)  # noqa: E731
-    yield "torch sdpa", make, work, 8 * b * h * s * d
+    if m > 16 and n % 8 == 0 and k % 8 == 0:  # what it takes; sums of 32 bits, which nothing requantizes
+        yield "torch._int_mm, no requantization", make, torch._int_mm, m * k + n * k + 4 * m * n
+
+
+def attention(b, heads, kv, queries, keys, d, causal):
+    """Attention of `heads` heads over `kv` heads of keys; causal as in the names of cases: 0, 1 from the first key on,
+    2 up to the last."""
+
+    def make():
+        return rand(b, heads, queries, d), rand(b, kv, keys, d), rand(b, kv, keys, d)
+
+    options = {"enable_gqa": True} if heads != kv else {}
+    if causal == 2 and queries != keys:
+        options["attn_mask"] = causal_lower_right(queries, keys)
+    elif causal:
+        options["is_causal"] = True
+    work = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, **options)  # noqa: E731
+    yield "torch sdpa", make, work, 4 * b * d * (heads * queries + kv * keys)
 
 
 def heads(x, count):
@@ -179,11 +199,16 @@ def baselines(case):
             yield from dequantize(int(m[1]), BF16 if formats.endswith("bf16") else torch.float32)
     elif m := re.fullmatch(r"M=(\d+) N=(\d+) K=(\d+)", shape):
         yield from linear(*map(int, m.groups()))
+        if kernel.startswith("int8"):
+            yield from products_of_bytes(*map(int, m.groups()))
     elif m := re.fullmatch(r"(\d+) rows of (\d+)", shape):
         if not case["case"].startswith("add+"):  # PyTorch has no such function
             yield from rows_of(kernel, int(m[1]), int(m[2]))
-    elif m := re.match(r"B=(\d+) H=(\d+) S=(\d+) D=(\d+)( causal)?", shape):
-        yield from attention(*map(int, m.groups()[:4]), m[5] is not None)
+    elif m := re.fullmatch(r"batch (\d+), heads (\d+)/(\d+), (\d+) queries, (\d+) keys, dimension (\d+)", shape):
+        yield from attention(*map(int, m.groups()), int(re.search(r"/causal=(\d)", case["case"])[1]))
+    elif m := re.fullmatch(r"batch (\d+), heads (\d+)/(\d+), (\d+) keys in \d+ parts, dimension (\d+)", shape):
+        b, h, kv, keys, d = map(int, m.groups())
+        yield from attention(b, h, kv, 1, keys, d, 0)
     elif m := re.match(r"layer/([^/]+)/batch=(\d+)", case["case"]):
         yield from layer(m[1], int(m[2]), int(re.search(r"tokens=(\d+)", shape)[1]))
 
@@ -191,7 +216,14 @@ def baselines(case):
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--limit", type=float, default=150, help="seconds after which no case is begun")
-    limit = time.monotonic() + p.parse_args().limit
+    p.add_argument("--match", action="store_true", help="only name the cases that have a baseline")
+    options = p.parse_args()
+    if options.match:
+        for case in map(json.loads, sys.stdin):
+            if case["timed"] and any(True for _ in baselines(case)):
+                print(case["case"])
+        return
+    limit = time.monotonic() + options.limit
     a, b = rand(8192, 8192), rand(8192, 8192)
     us = measure(lambda: (a, b), torch.matmul, 3 * 2 * 8192**2)
     print(json.dumps({"gemm_tf": 2 * 8192**3 / us * 1e-6}), flush=True)
@@ -202,7 +234,7 @@ def main():
             continue
         try:
             for name, make, work, size in baselines(case):
-                us = measure(make, work, size)
+                us = measure(make, work, size, several=case["case"].startswith("layer/"))
                 print(json.dumps({"case": case["case"], "name": name, "us": us}), flush=True)
         except RuntimeError as e:  # out of memory, a kernel that a version lacks: the others still count
             print(f"{case['case']}: {str(e).splitlines()[0]}", file=sys.stderr)

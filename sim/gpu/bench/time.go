@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	shortLaunch = 50.0 // us: shorter ones are timed as a graph
+	shortLaunch = 50.0 // us: shorter ones, and several in a row, are timed as a graph
 	graphLength = 20
 	maxSets     = 64
 )
@@ -134,11 +134,14 @@ func (r *run) rotate(c *cuda.Case, code gpu.Code, sets []*operands) (times []flo
 	if err != nil {
 		return nil, 0, err
 	}
+	graph = (max(graphLength, len(sets)) + len(sets) - 1) / len(sets) * len(sets) // every set equally often
 	if once >= shortLaunch {
+		graph = len(sets)
+	}
+	if once >= shortLaunch && len(c.Launches) == 1 { // between several the host would be timed too
 		times, err = r.o.Protocol.sample(r.timer, launch, launch, 1)
 		return times, 0, err
 	}
-	graph = (max(graphLength, len(sets)) + len(sets) - 1) / len(sets) * len(sets) // every set equally often
 	g, err := r.timer.Capture(func() error {
 		for range graph {
 			if err := launch(); err != nil {

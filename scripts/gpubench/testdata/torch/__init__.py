@@ -22,7 +22,7 @@ class Tensor:
     def transpose(self, *_):
         return self
 
-    flatten = transpose
+    flatten = t = transpose
 
     def chunk(self, parts, _):
         return (self,) * parts
@@ -61,7 +61,7 @@ def exp2(x):
     return x
 
 
-matmul = work
+matmul = _int_mm = work
 
 
 def softmax(x, axis):
