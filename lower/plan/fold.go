@@ -33,7 +33,7 @@ func (f *Fold) Stated() map[string]int {
 func (p *parser) dsp(path string, text *string) string {
 	word := DspWords[p.word(path, text, DspWords)]
 	if strings.HasSuffix(word, "chain") && !p.fpga.Family.DSP.Chain {
-		p.fail(path, `dsp = %q: %s has no DSP48E2`, word, p.fpga.Name).Hint = `use "one", or a part of UltraScale+`
+		p.fail(path, `dsp = %q: %s has no DSP48E2`, word, p.fpga.Name).Hint = `use "auto", or a part of UltraScale+`
 	}
 	return word
 }

@@ -81,7 +81,10 @@ func TestChain(t *testing.T) {
 		chained := 0
 		for _, n := range g.Nodes {
 			if n.Op == sum.Conv && slices.ContainsFunc(unitOf(t, n), func(p string) bool {
-				return p == `MULT="chain"` || strings.HasPrefix(p, "LONG=")
+				if strings.Contains(c.plan, "pack_chain") {
+					return strings.HasPrefix(p, "LONG=")
+				}
+				return p == `MULT="chain"`
 			}) {
 				chained++
 			}

@@ -3,7 +3,7 @@
 //   with what the DSP before it has made. Synthesis gets the primitive, simulation the same in plain form (AMD UG579).
 //   parameters  W_W    bits of a and of b, two's complement, 3 to 16
 //               REGS   registers of the operands, 0 to 2; the product has one
-//               P_REG  1: one of the sum
+//               P_REG  1: a register behind the sum
 //               ADD    1: pcin is added, which is pcout of the DSP before; 0: 2^(SHIFT - 1)
 //               SHIFT  derived, not to be set: a * 2^SHIFT + b then fits 27 bits
 //   latency: REGS + 1 + P_REG   ii: 1   order: as it comes

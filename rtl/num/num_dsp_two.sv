@@ -2,7 +2,7 @@
 // num_dsp_two: one DSP48E2 of UltraScale+ as two adders of 24 bits: in, with what the DSP before it has made, and with
 //   c or the sums so far. Synthesis gets the primitive, simulation the same in plain form (AMD UG579, USE_SIMD TWO24).
 //   parameters  REGS   registers of in, 0 to 2
-//               P_REG  1: one of the sums
+//               P_REG  1: a register behind the sums
 //               ADD    1: pcin is added, which is pcout of the DSP before
 //               SUM    1: where first is 0 the sums so far are added, where it is 1 c; needs P_REG. 0: neither
 //   take: the register of the sums moves; en: all others. first, c and pcin belong to the sums, REGS cycles after in.

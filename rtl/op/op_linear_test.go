@@ -181,6 +181,7 @@ func TestLinearPairs(t *testing.T) {
 		{matrix{in: 14, out: 4, inW: 5, inSigned: true, wW: 10, biasW: 12, mW: 12,
 			cast: num.Cast{Shift: 20, Width: 8, Signed: true}}, 14, 2, 2},
 		{matrix{in: 3, out: 4, inW: 4, wW: 4, biasW: 9, cast: num.Cast{Shift: 4, Width: 6}}, 3, 4, 3},
+		{matrix{in: 4, out: 2, inW: 6, wW: 10, biasW: 12, cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 2, 2, 1},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = i%9, i%3

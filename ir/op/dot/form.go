@@ -295,10 +295,11 @@ func (m *exactSum) pairedCause(n *ir.Node, w widths) string {
 	if w.psh > 0 {
 		sum = m.dotBits
 	}
+	most := x + w.weight - 2 // bits of the largest product, one more where it is -2^i times -2^j
 	switch {
 	case w.weight <= lowBits || m.data.ints.W < 2:
 		return fmt.Sprintf("products of %d bits by weights of %d take LUTs", m.data.ints.W, w.weight)
-	case x > n.HW.Part.Technology().DSP.B || x+w.weight-2 >= below(w.weight):
+	case x > n.HW.Part.Technology().DSP.B || most+rtl.Flag(m.data.ints.Signed) >= below(w.weight):
 		return fmt.Sprintf("two products of %d bits by weights of %d do not fit into one DSP", m.data.ints.W, w.weight)
 	case max(sum, w.bias) > pairBits:
 		return fmt.Sprintf("the sums have %d bits, those of two in a DSP %d", max(sum, w.bias), pairBits)

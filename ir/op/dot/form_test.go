@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lathe/ir"
 	"lathe/ir/format"
 )
 
@@ -48,5 +49,29 @@ func TestFits(t *testing.T) {
 	}
 	if min(seen[true], seen[false]) < 50 {
 		t.Errorf("too few of a kind: %v", seen)
+	}
+}
+
+// TestPairedFits: where two products may share a DSP of a cascade, the largest of them fits by itself.
+func TestPairedFits(t *testing.T) {
+	n, most := &ir.Node{}, 0
+	for x := 2; x <= 18; x++ {
+		for weight := lowBits + 1; weight <= 16; weight++ {
+			for _, signed := range []bool{false, true} {
+				ints := format.Fixed{W: x, Signed: signed}
+				m := &exactSum{terms: terms{data: Data{ints: ints}}, tBits: pairBits}
+				if m.pairedCause(n, widths{weight: weight, bias: 1}) != "" {
+					continue
+				}
+				most++
+				m.out, m.in, m.weights = 2, 1, []int64{-1 << (weight - 1), 0}
+				if !m.fits(1, 1, ints.Min(), ints.Max(), 1<<(below(weight)-1)) {
+					t.Errorf("%v by weights of %d bits are taken and do not fit", ints, weight)
+				}
+			}
+		}
+	}
+	if most < 100 {
+		t.Errorf("only %d pairs of widths are taken", most)
 	}
 }

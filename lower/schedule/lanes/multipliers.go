@@ -48,8 +48,8 @@ func (l *laner) dsp(a wishes) string {
 	return l.plan.DSP
 }
 
-// sharing lists what may multiply in n: a DSP each, and where the plan says "auto" one for two as well. Chains bind a
-// design to UltraScale+, so that they are chosen only for a part that the plan names.
+// sharing lists what may multiply in n: a DSP each, where the plan says "auto" one for two as well, and for a part of
+// UltraScale+ that it names those that also sum: they bind a design to it.
 func (l *laner) sharing(n *ir.Node) []string {
 	switch {
 	case l.dsp(l.Ruled(n)) != "auto" || !n.Op.Traits.Weighted && n.Op.DSPCause == nil:
@@ -92,7 +92,15 @@ func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 		hint = fmt.Sprintf("leave dsp out: a chain takes weights of 5 bits or more, and factors of up to %d by %d bits", d.A,
 			d.B)
 	case "pack_chain":
-		hint = `use "pack" or "chain", or leave dsp out`
+		hint = "leave dsp out"
+		for _, other := range []string{"chain", "pack"} {
+			if n.Op.DSPCause == nil || cause == "" {
+				break
+			}
+			if _, text, err := n.Op.DSPCause(n, other); err == nil && text == "" {
+				hint = fmt.Sprintf("use %q, or leave dsp out", other)
+			}
+		}
 	}
 	if how != "chain" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
 		cause = fmt.Sprintf("out_lanes %d are no multiple of %d, so many share a DSP", n.HW.OutLanes, found.lanes)
