@@ -117,7 +117,7 @@ func TestVerify(t *testing.T) {
 		{"digits-cnn", "", 4500}, {"jets-mlp", "", 7500}, {"digits-mlp", "uneven", 4500}, {"digits-cnn", "mixed", 4500},
 		{"digits-resnet", "", 4500}, {"digits-qdq-perchannel", "", 4500}, {"digits-qonnx", "", 4500},
 		{"digits-qdq", "w4", 4500}, {"digits-mlp", "pack", 4500}, {"digits-cnn", "chain", 4500},
-		{"digits-cnn", "pack_chain", 4500}, {"digits-vit", "", 4500},
+		{"digits-cnn", "../digits-cnn/pack_chain", 4500}, {"digits-vit", "", 4500},
 		{"digits-dscnn", "mxmix", 4500}, {"digits-lstm", "mx", 3000}, {"digits-gru", "b16", 3000},
 		{"digits-widths", "", 4500}, {"digits-widths", "unroll", 4500},
 		{"digits-mlp", "", 4500}, {"digits-dscnn", "", 4500}, {"digits-resnet", "uneven", 4500},

@@ -16,8 +16,7 @@ type class struct {
 
 // classes of plans in the order of the rows; a plan that is in none of them makes a row of its own.
 var classes = []class{
-	{"8 bits", []string{"default", "budget", "chain", "fps", "fps_budget", "fps_high", "narrow", "pack",
-		"pack_chain", "serial",
+	{"8 bits", []string{"default", "budget", "chain", "fps", "fps_budget", "fps_high", "narrow", "pack", "serial",
 		"uneven", "wide"}},
 	{"8 bits, unrolled", []string{"unroll"}},
 	{"16 bits", []string{"b16"}},

@@ -28,7 +28,7 @@ import (
 const Default = "default"
 
 // extra plans are shown on one file of each model.
-var extra = []string{"mixed", "wrap", "pack", "pack_chain", "serial", "unroll"}
+var extra = []string{"mixed", "wrap", "pack", "serial", "unroll"}
 
 // InHardware are the files of the examples below a folder that match a pattern, without those of transformers, which
 // run in float, and of operators of its own, which are read with a file that declares them.
