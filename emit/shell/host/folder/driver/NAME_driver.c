@@ -161,8 +161,12 @@ int NAME_encode(const NAME_port *p, const float *values, uint8_t *frame) {
 int NAME_encode_codes(const NAME_port *p, const int64_t *codes, uint8_t *frame) {
   if (p->scale_bits) return UPPER_UNSUPPORTED;
   memset(frame, 0, p->frame_bytes);
-  for (size_t i = 0; i < p->elements; i++)
-    put(beat_of(p, frame, i), lane_of(p, i), (unsigned)p->bits, (uint64_t)codes[place(p, i)]);
+  for (size_t i = 0; i < p->elements; i++) {
+    const int64_t code = codes[place(p, i)];
+    const int64_t most = p->bits > 62 ? INT64_MAX : (INT64_C(1) << (p->bits - (p->is_signed ? 1 : 0))) - 1;
+    if (code > most || code < (p->is_signed ? -most - 1 : 0)) return UPPER_BAD_ARGUMENT;
+    put(beat_of(p, frame, i), lane_of(p, i), (unsigned)p->bits, (uint64_t)code);
+  }
   return UPPER_OK;
 }
 

@@ -68,7 +68,8 @@ int NAME_run(NAME_device *d, size_t samples, const float *const *inputs, float *
  * UPPER_IN_BYTES, those of its outputs UPPER_OUT_BYTES. */
 int NAME_run_frames(NAME_device *d, size_t samples, const uint8_t *in, uint8_t *out);
 
-/* Between one array and a frame. Values that have no code become the nearest. */
+/* Between one array and a frame. Values that have no code become the nearest; codes that the port
+ * does not have are UPPER_BAD_ARGUMENT. */
 int NAME_encode(const NAME_port *p, const float *values, uint8_t *frame);
 int NAME_decode(const NAME_port *p, const uint8_t *frame, float *values);
 int NAME_encode_codes(const NAME_port *p, const int64_t *codes, uint8_t *frame);

@@ -77,6 +77,13 @@ class Port:
             x, scales = self._quantize(x)
         elif self._v.get("scale_bits"):
             raise Error(f"{self.name} is in blocks, whose scales are no codes of an array: give values")
+        else:
+            bits = self._v["bits"]
+            low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if self._signed else (0, (1 << bits) - 1)
+            if x.dtype.kind not in "biu" and not (x == np.trunc(x)).all():
+                raise Error(f"codes of {self.name} are whole numbers")
+            if x.size and (x.min() < low or x.max() > high):
+                raise Error(f"codes of {self.name} are {low} to {high}, the array holds {x.min()} to {x.max()}")
         return self._pack(x.reshape(n, self._beats, self._lanes).astype(np.int64), scales)
 
     def _quantize(self, x):
