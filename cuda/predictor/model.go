@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package predictor says how long a launch of a kernel takes on a GPU. It is the one model of time: kernels are chosen
-// by it, lathe emit-cuda --explain and docs/kernels.md print it. What a launch does (Work) is counted; how fast that
-// goes is fitted to measurements (Model).
+// Package predictor says how long a launch of a kernel takes on a GPU. lathe emit-cuda --explain
+// and docs/kernels.md print it; configurations of a product are ranked by cuda/gemm. What a launch does (Work) is
+// counted; how fast that goes is fitted to measurements of an H200 (Model), and scaled by datasheets for other GPUs.
 package predictor
 
 import (

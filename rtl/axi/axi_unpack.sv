@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // axi_unpack: makes a frame of BEATS beats of each packet of a DMA engine: the bytes that in_keep marks, one beat
 //   behind the other. Where a packet ends early, zeros complete its frame; what it has behind the frame is dropped.
-//   Then wrong is high for a cycle, and the next packet begins with a frame in any case. Bytes are kept from the first
+//   At each such beat wrong is high, and the next packet begins with a frame in any case. Bytes are kept from the first
 //   of a beat on; a beat with gaps, or whose end lies inside a unit of gcd(IN_BYTES, OUT_BYTES) bytes, is wrong, too.
 //   parameters  IN_BYTES   of a beat of a packet
 //               OUT_BYTES  of a beat of the design
