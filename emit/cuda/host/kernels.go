@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/cuda/ptx/tensor"
+	"lathe/emit"
 )
 
 // kernels is NAME_kernels.c: code and launches as C arrays.
@@ -21,12 +22,12 @@ func (p *plan) kernels() []byte {
 	}
 	var images, list []string
 	for i, m := range p.images {
-		images = append(images, fmt.Sprintf("%s, code_%d, %d, %d, %d", quote(m.name), i, m.capability, number(m.exact),
+		images = append(images, fmt.Sprintf("%s, code_%d, %d, %d, %d", emit.CString(m.name), i, m.capability, number(m.exact),
 			number(m.ptx)))
 	}
 	p.list(&b, "image", "images", images)
 	for i, name := range p.kernelNames {
-		list = append(list, fmt.Sprintf("%s, %d", quote(name), p.shared[i]))
+		list = append(list, fmt.Sprintf("%s, %d", emit.CString(name), p.shared[i]))
 	}
 	p.list(&b, "kernel", "kernel_list", list)
 	p.launches(&b)
@@ -116,7 +117,8 @@ func (p *plan) arrays(b *bytes.Buffer, storage, kind string, list []array) {
 			fmt.Fprintf(b, "\nstatic const int64_t %s[] = {%s};\n", shape, strings.Trim(strings.ReplaceAll(
 				fmt.Sprint(a.shape), " ", ", "), "[]"))
 		}
-		rows = append(rows, fmt.Sprintf("%s, %s, %d, %s, %d", quote(a.name), quote(a.typ), len(a.shape), shape, a.bytes))
+		rows = append(rows, fmt.Sprintf("%s, %s, %d, %s, %d", emit.CString(a.name), emit.CString(a.typ), len(a.shape),
+			shape, a.bytes))
 	}
 	p.stored(b, storage, "array", kind+"_list", rows)
 }
@@ -140,19 +142,4 @@ func number(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// quote is a C string.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(s) {
-		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '?' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "\\%03o", c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

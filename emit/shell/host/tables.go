@@ -12,6 +12,7 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/meaning"
+	"lathe/rtl"
 )
 
 // tables are the ports as C.
@@ -62,14 +63,14 @@ func (t *table) array(name, typ string, values []string) {
 // row prints the arrays of a port, and returns what initializes it.
 func (p port) row(b *bytes.Buffer, top, suffix string) string {
 	t := &table{arrays: b, suffix: suffix}
-	t.field("name", quote(p.Name))
-	t.field("format", quote(p.Format))
+	t.field("name", emit.CString(p.Name))
+	t.field("format", emit.CString(p.Format))
 	t.field("beats", p.Beats)
 	t.field("lanes", p.Lanes)
 	t.field("beat_bytes", p.BeatBytes)
 	t.field("elements", p.elements)
 	t.field("frame_bytes", p.FrameBytes)
-	t.field("is_signed", number(p.Signed))
+	t.field("is_signed", rtl.Flag(p.Signed))
 	if p.stride != nil {
 		t.field("rank", len(p.Shape))
 		t.array("shape", "uint32_t", whole(p.Shape))
@@ -92,9 +93,9 @@ func (t *table) codes(v meaning.Values, upper string) {
 	t.field("zero", v.Zero)
 	t.field("min", long(v.Min))
 	t.field("max", long(v.Max))
-	t.field("round", quote(v.Round))
-	t.field("wrap", number(v.Wrap))
-	t.field("divide", number(v.Divide != ""))
+	t.field("round", emit.CString(v.Round))
+	t.field("wrap", rtl.Flag(v.Wrap))
+	t.field("divide", rtl.Flag(v.Divide != ""))
 	t.field("block", v.Block)
 	t.field("scale_bits", v.ScaleBits)
 	t.field("scale_bias", v.ScaleBias)
@@ -126,13 +127,6 @@ func whole[T int | int64](values []T) (list []string) {
 	return list
 }
 
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // double is a float64 in C, exactly.
 func double(x float64) string { return strconv.FormatFloat(x, 'x', -1, 64) }
 
@@ -142,20 +136,6 @@ func long(v int64) string {
 		return "INT64_MIN"
 	}
 	return fmt.Sprintf("INT64_C(%d)", v)
-}
-
-// quote is a string in C.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(s) {
-		if c := s[i]; c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '?' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "\\%03o", c)
-		}
-	}
-	return b.String() + `"`
 }
 
 // floats are values as the example reads them.
