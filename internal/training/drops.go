@@ -7,8 +7,8 @@ import (
 	"lathe/ir"
 )
 
-// mostDropped is the greatest share of a value that is dropped.
-const mostDropped = 0.99
+// mostModelDrop is the greatest share that a dropout of a model file may have: it may be more than plans can ask for.
+const mostModelDrop = 0.99
 
 // drops are the shares of the dropouts of the model file, by the node of the model that is trained behind which they
 // stand; nil where the plan does not ask for them. Error L1003 for one that has no place there.
@@ -26,7 +26,7 @@ func (p *prepared) drops() (map[string]float64, error) {
 			continue
 		}
 		n := p.behind(d.Behind)
-		if n == nil || !(d.Rate > 0 && d.Rate <= mostDropped) {
+		if n == nil || !(d.Rate > 0 && d.Rate <= mostModelDrop) {
 			return nil, diag.New(diag.NothingToTrain, p.imported.Name, "the dropout of %s of %q has no place in the model that "+
 				"is trained", diag.Number(d.Rate, 3), d.Behind).WithHint("set dropout = 0.1 in [train], and the layers that it " +
 				"stands before in dropout_of")

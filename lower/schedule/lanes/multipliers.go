@@ -92,14 +92,8 @@ func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 		hint = fmt.Sprintf("leave dsp out: a chain takes weights of 5 bits or more, and factors of up to %d by %d bits", d.A,
 			d.B)
 	case "pack_chain":
-		hint = "leave dsp out"
-		for _, other := range []string{"chain", "pack"} {
-			if n.Op.DSPCause == nil || cause == "" {
-				break
-			}
-			if _, text, err := n.Op.DSPCause(n, other); err == nil && text == "" {
-				hint = fmt.Sprintf("use %q, or leave dsp out", other)
-			}
+		if cause != "" {
+			hint = l.halfChain(n)
 		}
 	}
 	if how != "chain" && cause == "" && n.HW.OutLanes%found.lanes != 0 {
@@ -107,4 +101,14 @@ func (l *laner) notDSP(n *ir.Node, how string) (cause, hint string, err error) {
 		hint = fmt.Sprintf("choose a multiple of %d as out_lanes", found.lanes)
 	}
 	return cause, hint, nil
+}
+
+// halfChain is what to use where n cannot have two products in DSPs that also sum: one of both, if it can have that.
+func (l *laner) halfChain(n *ir.Node) string {
+	for _, other := range []string{"pack", "chain"} {
+		if cause, _, err := l.notDSP(n, other); err == nil && cause == "" {
+			return fmt.Sprintf("use %q, or leave dsp out", other)
+		}
+	}
+	return "leave dsp out"
 }
