@@ -5,6 +5,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"os"
@@ -168,7 +169,7 @@ func New(m *model.Model, set *Set, o *Options) (*Trainer, error) {
 			"normalization").WithHint("export it in training mode, or without merging normalizations into layers")
 	}
 	t.epoch = max(set.N/o.Train.Samples(), 1)
-	t.total, t.steps, t.start = t.epoch*o.Train.Epochs, t.perCall(), t.initial()
+	t.total, t.steps, t.start = cmp.Or(o.Train.Steps, t.epoch*o.Train.Epochs), t.perCall(), t.initial()
 	if t.options.Prune.Given {
 		if err := t.beginPruning(); err != nil {
 			return nil, err

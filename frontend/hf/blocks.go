@@ -18,6 +18,9 @@ import (
 
 // linear is the module at path: y = x*transpose(W) + b, W [out, in].
 func (m *model) linear(path string, x *ir.Node, in, out int, bias bool) *ir.Node {
+	if m.passes(path, in, out) {
+		return x
+	}
 	m.module(path, "Linear")
 	args := []*ir.Node{x, m.weight(path+".weight", out, in)}
 	if bias {
@@ -28,6 +31,9 @@ func (m *model) linear(path string, x *ir.Node, in, out int, bias bool) *ir.Node
 
 // conv1D is the module of GPT-2 of that name: y = x*W + b, W [in, out].
 func (m *model) conv1D(path string, x *ir.Node, in, out int) *ir.Node {
+	if m.passes(path, in, out) {
+		return x
+	}
 	m.module(path, "Conv1D")
 	w := m.emit(path+".weight", "Conv1D", move.Transpose, &move.TransposeAttrs{Perm: []int{1, 0}},
 		m.weight(path+".weight", in, out))

@@ -20,6 +20,8 @@ const maxCount = 1 << 24
 type config struct {
 	root *source.JSON
 	err  error
+	// over are sizes that stand above those of the file.
+	over map[string]int
 }
 
 // readConfig reads the configuration of a model.
@@ -52,6 +54,11 @@ func (c *config) fail(err error) {
 
 // count reads a size or a number of things, which is at least 1.
 func (c *config) count(absent int, keys ...string) int {
+	for _, k := range keys {
+		if n, ok := c.over[k]; ok {
+			return n
+		}
+	}
 	v := c.find(keys...)
 	if v == nil {
 		if absent < 1 {

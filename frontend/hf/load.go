@@ -75,22 +75,30 @@ func IsFolder(dir string) bool {
 	return err == nil
 }
 
-// Load reads the model in a folder.
-func Load(dir string, opts source.Options) (*ir.Graph, error) {
+// describe reads the file that describes a model, and finds its architecture and the head of a task.
+func describe(dir, task string) (*config, *architecture, *head, error) {
 	file, err := source.Open(filepath.Join(dir, configName))
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	c, err := readConfig(folderName(dir)+"/"+configName, file.Data)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	arch, h, err := choose(c, opts.Transformer.Task)
+	arch, h, err := choose(c, task)
+	return c, arch, h, err
+}
+
+// Load reads the model in a folder.
+func Load(dir string, opts source.Options) (*ir.Graph, error) {
+	c, arch, h, err := describe(dir, opts.Transformer.Task)
 	if err != nil {
 		return nil, err
 	}
-	tensors, err := safetensors.OpenFolder(dir)
-	if err != nil {
+	var tensors []safetensors.Tensor
+	if n := opts.Transformer.New; n != nil {
+		c.resize(n)
+	} else if tensors, err = safetensors.OpenFolder(dir); err != nil {
 		return nil, inFolder(folderName(dir), err)
 	}
 	return convert(folderName(dir), c, arch, h, tensors, opts)
@@ -226,6 +234,7 @@ func convert(base string, c *config, arch *architecture, h *head, tensors []safe
 	x := arch.body(m)
 	m.finish(h, x)
 	m.checkShapes(opts)
+	m.leftOut()
 	if m.err != nil {
 		return nil, m.err
 	}

@@ -36,6 +36,7 @@ type model struct {
 	angles []*ir.Node
 	// cached are the outputs of the caches.
 	cached  []ir.Output
+	passed  []string // linear layers that are left out, of a new model
 	modules []ir.Module
 	none    *ir.Node
 }
@@ -62,6 +63,9 @@ func (m *model) module(path, class string) {
 func (m *model) weight(name string, shape ...int) *ir.Node {
 	if m.err != nil {
 		return m.none
+	}
+	if m.opts.New != nil {
+		return m.random(name, shape)
 	}
 	t := m.w.find(name)
 	if t == nil {

@@ -92,11 +92,23 @@ type Transformer struct {
 	First bool
 	// Loss adds the input labels and the output loss.
 	Loss bool
+	// New, where it is not nil, is made in place of the model that is stored, whose weights are not read.
+	New *NewModel
+}
+
+// NewModel is a model of the architecture that a Hugging Face folder names, with sizes of its own and random weights.
+type NewModel struct {
+	// Layers, Heads, Hidden and Intermediate are sizes; 0 leaves that of the folder.
+	Layers, Heads, Hidden, Intermediate int
+	// Identity names linear layers that are left out: what they read passes. They have as many outputs as inputs.
+	Identity []string
+	Seed     uint64
 }
 
 // Chosen says that something was chosen.
 func (t Transformer) Chosen() bool {
-	return t.Seq != 0 || t.Inputs != nil || t.Task != "" || t.Cache || t.Past != 0 || t.Room != 0 || t.Loss
+	return t.Seq != 0 || t.Inputs != nil || t.Task != "" || t.Cache || t.Past != 0 || t.Room != 0 || t.Loss ||
+		t.New != nil
 }
 
 // File is a model file in memory. Data is a read-only mapping that lives as long as the process, because graphs keep

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
@@ -42,6 +43,8 @@ type Meter struct {
 	// Train quantizes the model under a plan and trains it as its tables [train] and [prune] say; nil where there is
 	// nothing to train with.
 	Train func(context.Context, *plan.Plan) (*driver.Quantized, error)
+	// New makes a new model of the architecture, and trains it in floats for so many epochs; nil where that cannot be.
+	New func(ctx context.Context, model source.NewModel, epochs int) (*Meter, error)
 }
 
 // On names the data behind the figures.
@@ -67,6 +70,8 @@ type Layer struct {
 	Op   string `json:"op"`
 	// Weights is how many weights it has; 0: only its result has a format of its own.
 	Weights int `json:"weights,omitempty"`
+	// Square says that it is a linear layer of as many outputs as inputs.
+	Square bool `json:"-"`
 	// Input says that it is an input of the model.
 	Input bool `json:"input,omitempty"`
 	// Unsigned says that nothing negative comes out, or that nobody reads it; of an input, that calibration saw nothing
@@ -159,6 +164,10 @@ func (t *Meter) layers(ctx context.Context) error {
 		l := Layer{Node: s.Node, Op: s.Op, Unsigned: strings.HasPrefix(s.Format, "ufixed")}
 		if n := q.Graph.Find(s.Node); n != nil {
 			l.Weights, l.Input = weights(n), n.IsInput()
+			if l.Weights > 0 {
+				w := n.Args[1].Type.Shape
+				l.Square = len(w) == 2 && w[0] == w[1]
+			}
 			l.Unsigned = l.Unsigned || l.Input && n.Stats.Known && n.Stats.Min >= 0 && !t.negative(n.Name)
 		}
 		t.Layers = append(t.Layers, l)
@@ -337,6 +346,9 @@ func (t *Meter) Facts() []string {
 	}
 	if t.Accuracy == nil {
 		return append(lines, "no labels: accuracy is not measured, only the ratio of outputs to their error (SQNR)")
+	}
+	if t.New != nil {
+		return append(lines, "each trial makes a new model, and trains it in floats")
 	}
 	line := fmt.Sprintf("accuracy of the float model: %.4f", *t.Accuracy)
 	if t.HeldAccuracy != nil {

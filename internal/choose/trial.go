@@ -5,6 +5,7 @@ package choose
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -41,6 +42,16 @@ func (t *Meter) TryTrained(ctx context.Context, p *plan.Plan, admit func(*Point)
 var elsewhere = []diag.Code{diag.ModelOpen, diag.PJRTPlugin, diag.PJRTCanary, diag.PJRTWorker, diag.PJRTRun,
 	diag.PJRTCancelled}
 
+// Refusal is why something cannot be, where that is the fault of what was chosen; "" for none, and for errors from
+// elsewhere.
+func Refusal(err error) string {
+	if err == nil || slices.Contains(elsewhere, diag.CodeOf(err)) {
+		return ""
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
+}
+
 func (t *Meter) try(ctx context.Context, p *plan.Plan,
 	quantize func(context.Context, *plan.Plan) (*driver.Quantized, error), admit func(*Point) bool) (*Trial, error) {
 	refusal := func(err error) (*Trial, error) {
@@ -66,13 +77,22 @@ func (t *Meter) try(ctx context.Context, p *plan.Plan,
 	if !admit(&r.Point) {
 		return r, nil
 	}
-	kept, err := t.subject.Known.Kept(ctx, q.Graph)
+	return r, t.Judge(ctx, r, 0)
+}
+
+// Judge runs the reference on the first so many samples, 0 for all of them, and notes what the trial is worth there.
+func (t *Meter) Judge(ctx context.Context, r *Trial, most int) error {
+	known := t.subject.Known
+	if most > 0 && most < len(known.Use) {
+		known = known.First(most)
+	}
+	kept, err := known.Kept(ctx, r.Graph)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.SQNR, r.Accuracy, r.Score, r.metric = kept.SQNR, kept.Accuracy, kept.Score, t.metric
 	r.Measured = true
-	return r, nil
+	return nil
 }
 
 // Share is the largest share that a point takes of what the part has of LUTs, flip-flops, DSPs and block RAMs.

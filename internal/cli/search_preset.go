@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/frontend/hf"
+	"lathe/frontend/source"
 	"lathe/internal/choose"
 	"lathe/internal/choose/space"
 	"lathe/internal/diag"
@@ -30,9 +32,10 @@ func (a *App) searchPreset() *cobra.Command {
 	var names, lines []string
 	for _, p := range space.Presets() {
 		names = append(names, p.Name)
-		lines = append(lines, fmt.Sprintf("%-10s%s", p.Name, p.Short))
+		lines = append(lines, fmt.Sprintf("%-13s%s", p.Name, p.Short))
 	}
-	c := a.verb("preset KIND MODEL --data X.npz -o DIR", "compare searches: samplers, widths, families of formats",
+	c := a.verb("preset KIND MODEL --data X.npz -o DIR",
+		"compare searches: samplers, widths, families of formats, new models",
 		func(c *cobra.Command, args []string) error {
 			if err := required(c, "data", "output"); err != nil {
 				return err
@@ -89,6 +92,17 @@ type best struct {
 }
 
 func (a *App) runPreset(ctx context.Context, f *presetFlags, preset *space.Preset, model string) error {
+	var sizes source.NewModel
+	if preset.New {
+		var err error
+		if sizes, err = hf.Sizes(model); err != nil {
+			return err
+		}
+		if f.labels == "" {
+			return usagef("preset %s trains new models: add --labels, the classes of the samples of --data", preset.Name)
+		}
+		f.transformer.New = &source.NewModel{Layers: space.Deepest(sizes)}
+	}
 	measured, err := a.measured(ctx, &f.searchFlags, model)
 	if err != nil {
 		return err
@@ -98,7 +112,7 @@ func (a *App) runPreset(ctx context.Context, f *presetFlags, preset *space.Prese
 	var found []best
 	var objective string
 	table := [][]string{{"search", "best value", "seed", "trial", "file"}}
-	for _, curve := range preset.Curves(measured) {
+	for _, curve := range preset.Curves(measured, sizes) {
 		runs, b, err := a.runCurve(ctx, f, preset, &curve, measured, model)
 		if err != nil {
 			return err

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,9 +19,8 @@ import (
 	"lathe/internal/choose/space"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
-	"lathe/internal/training"
-	"lathe/lower/plan"
 	"lathe/search"
+	"lathe/search/pruner"
 	"lathe/search/sampler"
 )
 
@@ -34,12 +32,13 @@ type searchFlags struct {
 	data, labels     string
 	eval, evalLabels string
 	space, sampler   string
+	pruner           string
 	trials, jobs     int
 	warm             int
 	seed             uint64
 	metric           metricFlags
 	plans            string
-	engine           *trainEngine // nil: nothing is trained
+	learner          *learner // nil: nothing is trained
 }
 
 func (f *searchFlags) add(c *cobra.Command) {
@@ -56,6 +55,8 @@ func (f *searchFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.evalLabels, "eval-labels", "", "class numbers of the samples of --eval (.npy)")
 	c.Flags().IntVar(&f.samples.Most, "samples", 0, "measure on the first N samples; 0: all")
 	c.Flags().StringVar(&f.sampler, "sampler", "", "what proposes: "+strings.Join(sampler.Names(), ", "))
+	c.Flags().StringVar(&f.pruner, "pruner", "", "what ends trials on rungs of the space: "+
+		strings.Join(pruner.Names(), ", "))
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of what is drawn")
 	f.metric.add(c)
 }
@@ -106,6 +107,11 @@ func (f *searchFlags) check(c *cobra.Command) error {
 			return err
 		}
 	}
+	if f.pruner != "" {
+		if err := oneOf("--pruner", f.pruner, pruner.Names()...); err != nil {
+			return err
+		}
+	}
 	return f.metric.check(f.samples.Labels, f.samples.Inputs, "--data")
 }
 
@@ -126,6 +132,9 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err != nil {
 		return nil, diag.New(diag.SpaceText, f.space, "cannot be read: %v", reason(err))
 	}
+	if f.transformer.New, err = space.Largest(f.space, text); err != nil {
+		return nil, err
+	}
 	measured, err := a.measured(ctx, f, model)
 	if err != nil {
 		return nil, err
@@ -142,6 +151,9 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err != nil {
 		return nil, diag.At(err, diag.SpaceSize, f.space)
 	}
+	if err := b.prunes(f.pruner); err != nil {
+		return nil, err
+	}
 	b.command = func() (*remembered, error) { return remember(c, model) } // which reads all files
 	return b, b.join(ctx, f, fresh)
 }
@@ -151,39 +163,10 @@ func modelName(model string) string {
 	return strings.TrimSuffix(filepath.Base(model), filepath.Ext(model))
 }
 
-// measured reads model and samples.
-func (a *App) measured(ctx context.Context, f *searchFlags, model string) (*choose.Meter, error) {
-	p := progress{app: a}
-	defer p.finish()
-	f.source.Calibrate = f.data
-	if f.eval != "" {
-		f.source.Labels = f.labels
-	}
-	t, err := a.study(ctx, &studyFlags{sourceFlags: f.sourceFlags, data: f.samples, metric: f.metric}, model, &p)
-	if err != nil || f.labels == "" {
-		return t, err
-	}
-	f.engine = &trainEngine{app: a}
-	task := training.Task{Data: f.data, Labels: f.labels, AtEnd: true, Classes: true, Engine: f.engine.get,
-		Memory: freeMemory(), Files: &training.Files{}}
-	if task.Source, err = f.of(a, model); err != nil {
-		return nil, err
-	}
-	var one sync.Mutex
-	t.Train = func(ctx context.Context, p *plan.Plan) (*driver.Quantized, error) {
-		one.Lock() // of the engine, and of the files
-		defer one.Unlock()
-		task := task
-		task.Adjust = func(*plan.Plan) (*plan.Plan, error) { return p, nil }
-		return training.Quantized(ctx, &task)
-	}
-	return t, nil
-}
-
 // end ends what trials were trained on.
 func (f *searchFlags) end() {
-	if f.engine != nil {
-		f.engine.end()
+	if f.learner != nil {
+		f.learner.end()
 	}
 }
 
@@ -196,6 +179,17 @@ func newSearchStudy(model *choose.Meter, s *space.Space, name string, seed uint6
 		err = oneOf("--sampler", name, sampler.Names()...)
 	}
 	return b, err
+}
+
+// prunes gives the study a pruner: that of a flag, or of the space, or the usual one where trials have rungs.
+func (b *searchStudy) prunes(flag string) error {
+	if flag != "" && !b.space.Climbs() {
+		return usagef("--pruner %s compares trials on rungs: the space has no table [rung]", flag)
+	}
+	if b.space.Climbs() {
+		b.Pruner = pruner.New(cmp.Or(flag, b.space.Study.Pruner, pruner.Names()[0]))
+	}
+	return nil
 }
 
 // join finds the study in its storage, or makes it.
@@ -229,8 +223,9 @@ func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) erro
 		search.Attr{Key: search.SpaceKey, Value: search.Encode(b.Space)},
 		search.Attr{Key: search.SamplerKey, Value: search.Encode(b.Sampler.Name())},
 		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)},
-		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())}, search.Attr{Key: runKey,
-			Value: search.Encode(made)})
+		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())},
+		search.Attr{Key: fidelityKey, Value: search.Encode(b.space.Fidelity())},
+		search.Attr{Key: runKey, Value: search.Encode(made)})
 	if err != nil {
 		return err
 	}
@@ -238,8 +233,9 @@ func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) erro
 	return err
 }
 
-// epochsKey is the attribute of a study that says for how many epochs each trial is trained; none is 0.
-const epochsKey = "lathe:epochs"
+// epochsKey is the attribute of a study that says for how many epochs each trial is trained; none is 0. fidelityKey
+// says on which rungs trials are measured, and how new models are trained.
+const epochsKey, fidelityKey = "lathe:epochs", "lathe:fidelity"
 
 // fits refuses a study that was made for something else: its trials would not compare.
 func (b *searchStudy) fits(f *searchFlags) error {
@@ -258,6 +254,10 @@ func (b *searchStudy) fits(f *searchFlags) error {
 	epochs := 0
 	if raw, ok := b.Info.User[epochsKey]; ok && json.Unmarshal(raw, &epochs) != nil || epochs != b.space.Epochs() {
 		return other(fmt.Sprintf("its trials are trained for %s", diag.Amount(epochs, "epoch")))
+	}
+	fidelity := ""
+	if raw, ok := b.Info.User[fidelityKey]; ok && json.Unmarshal(raw, &fidelity) != nil || fidelity != b.space.Fidelity() {
+		return other(fmt.Sprintf("its trials are measured by %q", fidelity))
 	}
 	if raw := b.Info.System[search.NamesKey]; json.Unmarshal(raw, &names) != nil {
 		return other("its objectives have no names")

@@ -105,7 +105,20 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 			return o, nil
 		}
 	}
-	return b.space.Try(ctx, b.model, t.Params)
+	return b.space.Try(ctx, b.model, t.Params, q.report(ctx, t))
+}
+
+// report tells the study what a trial is worth on a rung.
+func (q *queue) report(ctx context.Context, t *search.Trial) space.Report {
+	return func(step int, value float64) (end bool, err error) {
+		err = q.persist(ctx, func() (err error) {
+			q.lock.Lock()
+			defer q.lock.Unlock()
+			end, err = q.Report(ctx, t, step, value)
+			return err
+		})
+		return end, err
+	}
 }
 
 // writeBest writes trials into a folder: their plans, or where they are trained their graphs.
@@ -145,7 +158,7 @@ func (b *searchStudy) write(ctx context.Context, n int, texts map[int]string, pa
 	if err != nil {
 		return "", err
 	}
-	o, err := b.space.Try(ctx, b.model, t.Params) // which has the same bits again
+	o, err := b.space.Try(ctx, b.model, t.Params, nil) // which has the same bits again
 	if err != nil {
 		return "", err
 	}

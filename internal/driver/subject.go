@@ -308,6 +308,16 @@ func (k *Known) Kept(ctx context.Context, q *ir.Graph) (kept Kept, err error) {
 	return kept, err
 }
 
+// First is what is known of the first so many samples.
+func (k *Known) First(n int) *Known {
+	first := *k
+	first.Use, first.Want = k.Use[:n], k.Want[:n]
+	if k.Labels != nil {
+		first.Labels = k.Labels[:n]
+	}
+	return &first
+}
+
 // Score is the figure of the metric for what a graph gives; nil without one.
 func (k *Known) Score(g *ir.Graph, outputs []ref.Sample) (*float64, error) {
 	if k.Metric == nil {

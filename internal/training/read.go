@@ -25,7 +25,7 @@ type Files struct {
 
 // graph imports the model of s, or copies what it was.
 func (f *Files) graph(s driver.Source) (*ir.Graph, error) {
-	if f == nil {
+	if f == nil || s.Transformer.New != nil {
 		return s.Import()
 	}
 	g, known := f.graphs[s.Model]

@@ -270,7 +270,10 @@ type Train struct {
 	// Init is what training begins with: the parameters of the model, or random ones.
 	Init   string
 	Epochs int
-	Batch  int // 0: UsualBatch, or all samples where there are fewer
+	// Steps, if not 0, is how many there are in place of those of Epochs. A search has short trainings; no key of a plan
+	// sets it.
+	Steps int
+	Batch int // 0: UsualBatch, or all samples where there are fewer
 	// Accumulate is the number of batches whose mean gradient makes a step.
 	Accumulate int
 	// Optimizer is adamw or sgd.

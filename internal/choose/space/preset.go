@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"lathe/frontend/source"
 	"lathe/internal/choose"
 	"lathe/search/sampler"
 )
@@ -25,26 +26,38 @@ type Curve struct {
 type Preset struct {
 	Name, Short string
 	// Title is what the curves show of a model.
-	Title  string
+	Title string
+	// New says that its searches make new models, of sizes about those of a folder of Hugging Face.
+	New    bool
 	curves func(t *choose.Meter) []Curve
+	models func(t *choose.Meter, n source.NewModel) []Curve
 }
 
 // Presets are all of them.
 func Presets() []Preset {
 	return []Preset{
-		{"samplers", "grid, random and TPE, on the widths of weights: fewest bits at nearly the accuracy of float",
-			"Fewest bits of the constants", samplers},
-		{"mixed", "fixed point of 8, 16 and 32 bits with 2, 4 and 8 bits of fraction, layer by layer", "Mixed precision",
-			mixed},
-		{"compress", "few bits and many zeros: not at all, by themselves, and trained for three epochs each",
-			"Pruned to half or less, with 2 to 4 bits", compressed},
-		{"formats", "one search a family of formats, and one that may mix all, within five bits a weight",
-			"Families of formats within five bits a weight", families},
+		{Name: "samplers", Title: "Fewest bits of the constants", curves: samplers,
+			Short: "grid, random and TPE, on the widths of weights: fewest bits at nearly the accuracy of float"},
+		{Name: "mixed", Title: "Mixed precision", curves: mixed,
+			Short: "fixed point of 8, 16 and 32 bits with 2, 4 and 8 bits of fraction, layer by layer"},
+		{Name: "compress", Title: "Pruned to half or less, with 2 to 4 bits", curves: compressed,
+			Short: "few bits and many zeros: not at all, by themselves, and trained for three epochs each"},
+		{Name: "formats", Title: "Families of formats within five bits a weight", curves: families,
+			Short: "one search a family of formats, and one that may mix all, within five bits a weight"},
+		{Name: "nas", Title: "New models", New: true, models: architectures,
+			Short: "grid, random and TPE, on layers, heads and widths of new models of a Hugging Face folder"},
+		{Name: "compress-nas", Title: "New models, compressed", New: true, models: compressedModels,
+			Short: "the same by TPE: not compressed, with few bits and many zeros, and trained once more with them"},
 	}
 }
 
-// Curves are the searches of the preset for a model.
-func (p *Preset) Curves(t *choose.Meter) []Curve { return p.curves(t) }
+// Curves are the searches of the preset for a model, or about the sizes of new ones.
+func (p *Preset) Curves(t *choose.Meter, n source.NewModel) []Curve {
+	if p.New {
+		return p.models(t, n)
+	}
+	return p.curves(t)
+}
 
 // kept is the figure by which results are judged, and what of it may be lost.
 func kept(t *choose.Meter) (figure, least string) {

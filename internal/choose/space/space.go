@@ -27,18 +27,25 @@ type Space struct {
 	choices []*choice
 	slots   []slot
 	pruned  bool
-	epochs  int // of training
+	epochs  int     // of training
+	model   *models // nil: there is one
+	rungs   []rung
 }
 
-// Trains says that weights of a trial are others than those of the model: pruned, or trained.
-func (s *Space) Trains() bool { return s.pruned || s.epochs > 0 }
+// Trains says that weights of a trial are others than those of the model: pruned, trained, or of a new model.
+func (s *Space) Trains() bool { return s.compresses() || s.model != nil }
+
+// compresses says that weights are pruned, or trained when they are quantized.
+func (s *Space) compresses() bool {
+	return s.pruned || s.epochs > 0 || slices.ContainsFunc(s.rungs, func(r rung) bool { return r.trains })
+}
 
 // Epochs are those for which each trial is trained.
 func (s *Space) Epochs() int { return s.epochs }
 
 // slot is a place of a layer that gets the format of a choice.
 type slot struct {
-	layer  int
+	node   string
 	word   string
 	choice *choice
 }
@@ -71,8 +78,12 @@ func Read(file string, data []byte, t *choose.Meter) (*Space, error) {
 		r.quantize(i, &f.Quantize[i])
 	}
 	r.trained(f)
-	if len(f.Quantize) == 0 && f.Prune == nil {
+	if len(f.Quantize) == 0 && f.Prune == nil && f.Model == nil {
 		r.fail("quantize", fmt.Errorf("nothing can be chosen: add a table [[quantize]] with a list format"))
+	}
+	r.climbs(f)
+	if f.Model != nil {
+		r.space.Parameters = r.sizes(f.Model)
 	}
 	if err := r.errs.Err(); err != nil {
 		return nil, err
@@ -229,7 +240,7 @@ func (r *reader) add(q *quantizeTable, layers []int, words []string, patterns []
 		var tied *choice
 		for _, i := range layers {
 			l := &r.meter.Layers[i]
-			taken := slices.ContainsFunc(s.slots, func(o slot) bool { return o.layer == i && o.word == w })
+			taken := slices.ContainsFunc(s.slots, func(o slot) bool { return o.node == l.Node && o.word == w })
 			if !has(l, w) || taken {
 				continue
 			}
@@ -241,7 +252,7 @@ func (r *reader) add(q *quantizeTable, layers []int, words []string, patterns []
 				}
 				s.choices = append(s.choices, c)
 			}
-			s.slots = append(s.slots, slot{i, w, c})
+			s.slots = append(s.slots, slot{l.Node, w, c})
 			added = true
 		}
 	}
@@ -259,10 +270,14 @@ func (s *Space) Plan(t *choose.Meter, params []search.Param) (*plan.Plan, error)
 	}
 	formats := make([]map[string]string, len(t.Layers))
 	for _, slot := range s.slots {
-		if formats[slot.layer] == nil {
-			formats[slot.layer] = map[string]string{}
+		i := slices.IndexFunc(t.Layers, func(l choose.Layer) bool { return l.Node == slot.node })
+		if i < 0 {
+			continue // a smaller model than the others
 		}
-		formats[slot.layer][slot.word] = slot.choice.format(values)
+		if formats[i] == nil {
+			formats[i] = map[string]string{}
+		}
+		formats[i][slot.word] = slot.choice.format(values)
 	}
 	var list []plan.Assignment
 	for i, f := range formats {
@@ -276,7 +291,7 @@ func (s *Space) Plan(t *choose.Meter, params []search.Param) (*plan.Plan, error)
 		}
 	}
 	p, err := t.Plan.Assigned("search", list)
-	if err != nil || !s.Trains() {
+	if err != nil || !s.compresses() {
 		return p, err
 	}
 	p.Train.Epochs = s.epochs

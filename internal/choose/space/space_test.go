@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	frontend "lathe/frontend/source"
 	"lathe/internal/choose"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -148,7 +149,7 @@ func TestTry(t *testing.T) {
 			params[len(params)-1].Value = 0
 		}
 	}
-	o, err := s.Try(t.Context(), c, params)
+	o, err := s.Try(t.Context(), c, params, nil)
 	if err != nil || o.State != search.Complete {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -164,7 +165,7 @@ func TestTry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err = tight.Try(t.Context(), c, params)
+	o, err = tight.Try(t.Context(), c, params, nil)
 	if err != nil || o.State != search.Pruned || o.Values != nil {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -225,7 +226,10 @@ func TestPresets(t *testing.T) {
 		return source.QuantizeUnder(ctx, g, p)
 	}
 	for _, p := range Presets() {
-		curves := p.Curves(c)
+		if p.New {
+			continue // TestModels
+		}
+		curves := p.Curves(c, frontend.NewModel{})
 		if len(curves) < 3 {
 			t.Errorf("%s: %d curves", p.Name, len(curves))
 		}
@@ -244,7 +248,7 @@ func TestPresets(t *testing.T) {
 				for _, q := range s.Parameters {
 					params = append(params, search.Param{Name: q.Name, Dist: q.Dist, Value: q.Dist.Low})
 				}
-				if o, err := s.Try(t.Context(), c, params); err != nil || o.State != search.Complete || o.Graph == nil {
+				if o, err := s.Try(t.Context(), c, params, nil); err != nil || o.State != search.Complete || o.Graph == nil {
 					t.Errorf("%s, %s: %v, %+v", p.Name, curve.Label, err, o)
 				}
 			}
@@ -273,7 +277,7 @@ func tryEach(t *testing.T, c *choose.Meter, s *Space, name string) {
 			params = append(params, search.Param{Name: o.Name, Dist: o.Dist, Value: v})
 			return v, nil
 		})
-		if o, err := s.Try(t.Context(), c, params); err != nil || o.State == search.Fail {
+		if o, err := s.Try(t.Context(), c, params, nil); err != nil || o.State == search.Fail {
 			t.Errorf("%s, %s = %s: %v, %+v", name, q.Name, q.Dist.Choices[k], err, o)
 		}
 	}
@@ -310,7 +314,7 @@ func TestWarm(t *testing.T) {
 		if err != nil || len(params) != len(one) {
 			t.Fatalf("%d of %d parameters are of the space, %v", len(params), len(one), err)
 		}
-		o, err := s.Try(t.Context(), c, params)
+		o, err := s.Try(t.Context(), c, params, nil)
 		if err != nil || o.State != search.Complete {
 			t.Fatalf("%+v, %v", o, err)
 		}
@@ -335,7 +339,7 @@ func TestElsewhere(t *testing.T) {
 		c.Train = func(context.Context, *plan.Plan) (*driver.Quantized, error) {
 			return nil, diag.New(code, "model.onnx", "it is so")
 		}
-		o, err := s.Try(t.Context(), c, nil)
+		o, err := s.Try(t.Context(), c, nil, nil)
 		if failed := err == nil && o.State == search.Fail; failed != want || !want && diag.CodeOf(err) != code {
 			t.Errorf("%s: %+v, %v", code, o, err)
 		}

@@ -21,6 +21,7 @@ type StudyTable struct {
 	Name       string   `toml:"name"`
 	Objectives []string `toml:"objectives"`
 	Sampler    string   `toml:"sampler"`
+	Pruner     string   `toml:"pruner"`
 	Trials     int      `toml:"trials"`
 	Seed       uint64   `toml:"seed"`
 }
@@ -45,9 +46,21 @@ type trainTable struct {
 	Epochs *int `toml:"epochs"`
 }
 
+// modelTable is the table [model]: sizes of new models.
+type modelTable struct {
+	Layers       []int    `toml:"layers"`
+	Heads        []int    `toml:"heads"`
+	Hidden       []int    `toml:"hidden"`
+	Intermediate []int    `toml:"intermediate"`
+	Identity     []string `toml:"identity"`
+	Epochs       *int     `toml:"epochs"`
+}
+
 // file is the text of a space.
 type file struct {
 	Study      StudyTable        `toml:"study"`
+	Model      *modelTable       `toml:"model"`
+	Rung       map[string]string `toml:"rung"`
 	Quantize   []quantizeTable   `toml:"quantize"`
 	Prune      *pruneTable       `toml:"prune"`
 	Train      *trainTable       `toml:"train"`

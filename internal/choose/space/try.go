@@ -26,25 +26,27 @@ type Outcome struct {
 }
 
 // Try measures a configuration. The hardware is predicted first: one that breaks a limit ends there, Pruned. A plan
-// that is refused is a trial that failed.
-func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param) (*Outcome, error) {
+// that is refused is a trial that failed. report, if not nil, hears of each rung, and may end the trial there.
+func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param, report Report) (*Outcome, error) {
+	made, err := s.made(ctx, t, params)
+	if refused := choose.Refusal(err); refused != "" && ctx.Err() == nil {
+		return failed(&Outcome{}, refused), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t = made
 	p, err := s.Plan(t, params)
 	if err != nil {
 		return nil, err
 	}
-	try := t.Try
-	if s.Trains() {
-		try = t.TryTrained
-	}
-	r, err := try(ctx, p, func(p *choose.Point) bool { return !broken(s.violations(t, p, true)) })
+	r, ended, err := s.climb(ctx, t, p, report)
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{State: search.Pruned, Text: r.Text, Refused: r.Refused, Graph: r.Graph}
+	o := &Outcome{State: search.Pruned, Text: r.Text, Graph: r.Graph}
 	if r.Refused != "" {
-		o.State = search.Fail
-		o.Attrs = []search.Attr{{Key: search.FailureKey, Value: search.Encode(r.Refused)}}
-		return o, nil
+		return failed(o, r.Refused), nil
 	}
 	for _, f := range figures {
 		if v, ok := f.of(t, &r.Point); ok && f.name != "ii" {
@@ -54,21 +56,30 @@ func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param)
 	if len(s.limits) > 0 {
 		o.Attrs = append(o.Attrs, search.ConstraintAttr(s.violations(t, &r.Point, !r.Measured)))
 	}
-	if !r.Measured {
+	switch {
+	case !r.Measured:
 		o.Refused = "it breaks a limit"
+		return o, nil
+	case ended:
+		o.Refused = "it was worth less than others on this rung"
 		return o, nil
 	}
 	o.State = search.Complete
 	for i := range s.Objectives {
 		v, ok := s.Objectives[i].of(t, &r.Point)
 		if !ok || math.IsNaN(v) {
-			o.State, o.Values, o.Refused = search.Fail, nil, "it has no "+s.Objectives[i].name
-			o.Attrs = append(o.Attrs, search.Attr{Key: search.FailureKey, Value: search.Encode(o.Refused)})
-			return o, nil
+			return failed(o, "it has no "+s.Objectives[i].name), nil
 		}
 		o.Values = append(o.Values, v)
 	}
 	return o, nil
+}
+
+// failed is the outcome of a trial that cannot be.
+func failed(o *Outcome, why string) *Outcome {
+	o.State, o.Values, o.Refused = search.Fail, nil, why
+	o.Attrs = append(o.Attrs, search.Attr{Key: search.FailureKey, Value: search.Encode(why)})
+	return o
 }
 
 // Text is the plan of a configuration, with all formats that calibration chose; outputs are not computed.
