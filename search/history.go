@@ -129,10 +129,7 @@ func (h *History) Put(t *Trial) {
 	h.ended[t.State]++
 	*r = record{id: t.ID, state: t.State, values: t.Values, steps: t.Steps, violation: math.NaN(), system: t.System}
 	if list := t.Constraints(); list != nil {
-		r.violation = 0
-		for _, c := range list {
-			r.violation += max(0, c)
-		}
+		r.violation = violation(list)
 	}
 	for _, p := range t.Params {
 		c := h.columns[p.Name]
@@ -149,6 +146,14 @@ func (h *History) Put(t *Trial) {
 		h.kept = intersect(h.kept, t.Params)
 		h.addSet(t)
 	}
+}
+
+// violation is the sum of what breaks limits.
+func violation(list []float64) (sum float64) {
+	for _, c := range list {
+		sum += max(0, c)
+	}
+	return sum
 }
 
 // intersect keeps what a trial has too, with the same range.

@@ -279,6 +279,21 @@ func (s *Study) Report(ctx context.Context, t *Trial, step int, value float64) (
 	return end, s.Storage.UpdateTrial(ctx, s.Info.ID, t.Number, change)
 }
 
+// Revise gives a trial other parameters than those that were drawn, and keeps why. Error L1111 as Report.
+func (s *Study) Revise(ctx context.Context, t *Trial, params []Param, attrs ...Attr) error {
+	own, err := s.own(t.Number)
+	if err != nil {
+		return err
+	}
+	change := Change{If: own, Params: params, Attrs: attrs}
+	if err := s.Storage.UpdateTrial(ctx, s.Info.ID, t.Number, change); err != nil {
+		return err
+	}
+	err = t.Apply(change)
+	s.note(t)
+	return err
+}
+
 // Tell ends a trial: Complete with a value for each objective, Pruned or Fail without. Error L1108 for values that are
 // not numbers, or not as many as there are objectives, L1111 where the trial had a lease and belongs to another worker.
 // It may be told again where the storage failed: what is written already stays.
@@ -309,9 +324,9 @@ func (s *Study) Tell(ctx context.Context, number int, state State, values []floa
 }
 
 // Best are the numbers of the trials that nothing beats, of complete ones that break no limit: the best trial, the
-// first of equals, or of several objectives the front.
+// first of equals, or of several objectives the front. What was measured of trials counts, not what was predicted.
 func (s *Study) Best(ctx context.Context) ([]int, error) {
-	h, err := s.History(ctx)
+	h, err := s.Corrected(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type Trial struct {
 	Text string
 	// Graph is the quantized graph, with the weights that it was trained to have; nil where the plan was refused.
 	Graph *ir.Graph
+	// Quantized is what Graph is of; nil where the plan was refused.
+	Quantized *driver.Quantized
 }
 
 // Try quantizes the model under a plan, predicts its hardware, and, unless that is all that admit wants of it, runs the
@@ -72,7 +74,7 @@ func (t *Meter) try(ctx context.Context, p *plan.Plan,
 	if s, err = q.Schedule(ctx); err != nil {
 		return refusal(err)
 	}
-	r := &Trial{Graph: q.Graph, Point: Point{Size: sizeOf(q), Cost: costOf(s)},
+	r := &Trial{Graph: q.Graph, Quantized: q, Point: Point{Size: sizeOf(q), Cost: costOf(s)},
 		Text: lower.PlanText(p, t.On.Model, q.Graph, q.Report, s)}
 	if !admit(&r.Point) {
 		return r, nil
@@ -93,6 +95,18 @@ func (t *Meter) Judge(ctx context.Context, r *Trial, most int) error {
 	r.SQNR, r.Accuracy, r.Score, r.metric = kept.SQNR, kept.Accuracy, kept.Score, t.metric
 	r.Measured = true
 	return nil
+}
+
+// Job is the verification of a design on the first so many samples.
+func (t *Meter) Job(hw *driver.Hardware, most int) (*driver.Job, error) {
+	samples, _, err := driver.Samples(hw.Scheduled, t.subject.Known.File)
+	if err != nil {
+		return nil, err
+	}
+	use := t.subject.Known.Use
+	const stalls = 30 // percent of cycles
+	return &driver.Job{HW: hw, Samples: driver.Pick(samples, use[:min(most, len(use))]), Stalls: stalls,
+		Seeds: []uint64{1}}, nil
 }
 
 // Share is the largest share that a point takes of what the part has of LUTs, flip-flops, DSPs and block RAMs.

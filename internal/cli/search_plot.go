@@ -18,7 +18,7 @@ import (
 
 // pictures are those of a study that is kept.
 func pictures(ctx context.Context, s *search.Study) ([]picture.Picture, error) {
-	h, err := s.History(ctx)
+	h, err := s.Corrected(ctx)
 	if err != nil {
 		return nil, err
 	}

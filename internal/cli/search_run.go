@@ -34,7 +34,8 @@ type searchFlags struct {
 	space, sampler   string
 	pruner           string
 	trials, jobs     int
-	warm             int
+	warm, repairs    int
+	measure          bool // designs of the best trials
 	seed             uint64
 	metric           metricFlags
 	plans            string
@@ -55,6 +56,8 @@ func (f *searchFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.evalLabels, "eval-labels", "", "class numbers of the samples of --eval (.npy)")
 	c.Flags().IntVar(&f.samples.Most, "samples", 0, "measure on the first N samples; 0: all")
 	c.Flags().StringVar(&f.sampler, "sampler", "", "what proposes: "+strings.Join(sampler.Names(), ", "))
+	c.Flags().IntVar(&f.repairs, "repair", 32, "how often a trial whose hardware breaks a limit is made cheaper before "+
+		"it ends; 0:\nnever")
 	c.Flags().StringVar(&f.pruner, "pruner", "", "what ends trials on rungs of the space: "+
 		strings.Join(pruner.Names(), ", "))
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of what is drawn")
@@ -118,9 +121,10 @@ func (f *searchFlags) check(c *cobra.Command) error {
 // searchStudy is a study with the model that it is about.
 type searchStudy struct {
 	*search.Study
-	model  *choose.Meter
-	space  *space.Space
-	remote bool // the storage is a server, which may be gone for a while
+	model   *choose.Meter
+	space   *space.Space
+	remote  bool // the storage is a server, which may be gone for a while
+	repairs int  // of a trial whose hardware breaks a limit
 	// command is how the study is made, for other workers; nil where it is made of a preset.
 	command func() (*remembered, error)
 }
@@ -154,6 +158,7 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err := b.prunes(f.pruner); err != nil {
 		return nil, err
 	}
+	b.repairs = f.repairs
 	b.command = func() (*remembered, error) { return remember(c, model) } // which reads all files
 	return b, b.join(ctx, f, fresh)
 }
@@ -168,109 +173,6 @@ func (f *searchFlags) end() {
 	if f.learner != nil {
 		f.learner.end()
 	}
-}
-
-// newSearchStudy is a study that is in no storage yet; an empty sampler is the usual one.
-func newSearchStudy(model *choose.Meter, s *space.Space, name string, seed uint64) (b *searchStudy, err error) {
-	b = &searchStudy{model: model, space: s}
-	b.Study = &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true, Seed: seed}
-	name = cmp.Or(name, sampler.Names()[0])
-	if b.Sampler, err = sampler.New(name, search.Mix(seed, -1), b.Space); err == nil && b.Sampler == nil {
-		err = oneOf("--sampler", name, sampler.Names()...)
-	}
-	return b, err
-}
-
-// prunes gives the study a pruner: that of a flag, or of the space, or the usual one where trials have rungs.
-func (b *searchStudy) prunes(flag string) error {
-	if flag != "" && !b.space.Climbs() {
-		return usagef("--pruner %s compares trials on rungs: the space has no table [rung]", flag)
-	}
-	if b.space.Climbs() {
-		b.Pruner = pruner.New(cmp.Or(flag, b.space.Study.Pruner, pruner.Names()[0]))
-	}
-	return nil
-}
-
-// join finds the study in its storage, or makes it.
-func (b *searchStudy) join(ctx context.Context, f *searchFlags, fresh bool) error {
-	storage, err := f.open(ctx, true)
-	if err != nil {
-		return err
-	}
-	b.Storage, b.remote = storage, f.server()
-	all, err := storage.Studies(ctx)
-	if err != nil {
-		return err
-	}
-	for _, info := range all {
-		if info.Name == f.study && !fresh {
-			b.Info = info
-			return b.fits(f)
-		}
-	}
-	var made *remembered
-	if b.command != nil {
-		if made, err = b.command(); err != nil {
-			return err
-		}
-	}
-	id, err := storage.CreateStudy(ctx, f.study, b.space.Directions())
-	if err != nil {
-		return diag.At(err, diag.StudyStorage, f.shown())
-	}
-	err = storage.SetStudy(ctx, id, search.Attr{System: true, Key: search.NamesKey, Value: search.Encode(b.space.Names())},
-		search.Attr{Key: search.SpaceKey, Value: search.Encode(b.Space)},
-		search.Attr{Key: search.SamplerKey, Value: search.Encode(b.Sampler.Name())},
-		search.Attr{Key: search.SeedKey, Value: search.Encode(b.Seed)},
-		search.Attr{Key: epochsKey, Value: search.Encode(b.space.Epochs())},
-		search.Attr{Key: fidelityKey, Value: search.Encode(b.space.Fidelity())},
-		search.Attr{Key: runKey, Value: search.Encode(made)})
-	if err != nil {
-		return err
-	}
-	b.Info, err = search.Find(ctx, storage, f.shown(), f.study)
-	return err
-}
-
-// epochsKey is the attribute of a study that says for how many epochs each trial is trained; none is 0. fidelityKey
-// says on which rungs trials are measured, and how new models are trained.
-const epochsKey, fidelityKey = "lathe:epochs", "lathe:fidelity"
-
-// fits refuses a study that was made for something else: its trials would not compare.
-func (b *searchStudy) fits(f *searchFlags) error {
-	var had search.Space
-	var names []string
-	other := func(what string) error {
-		return diag.New(diag.StudyOther, f.shown(), "study %q was made for another space: %s", f.study, what).
-			WithHint("--study with a new name begins another study")
-	}
-	if raw := b.Info.User[search.SpaceKey]; json.Unmarshal(raw, &had) != nil {
-		return other("it does not say for which")
-	}
-	if what := had.Differs(b.Space); what != "" {
-		return other(what)
-	}
-	epochs := 0
-	if raw, ok := b.Info.User[epochsKey]; ok && json.Unmarshal(raw, &epochs) != nil || epochs != b.space.Epochs() {
-		return other(fmt.Sprintf("its trials are trained for %s", diag.Amount(epochs, "epoch")))
-	}
-	fidelity := ""
-	if raw, ok := b.Info.User[fidelityKey]; ok && json.Unmarshal(raw, &fidelity) != nil || fidelity != b.space.Fidelity() {
-		return other(fmt.Sprintf("its trials are measured by %q", fidelity))
-	}
-	if raw := b.Info.System[search.NamesKey]; json.Unmarshal(raw, &names) != nil {
-		return other("its objectives have no names")
-	}
-	if want := strings.Join(b.space.Names(), ", "); strings.Join(names, ", ") != want {
-		return other(fmt.Sprintf("its objectives were %s and are %s", strings.Join(names, ", "), want))
-	}
-	for i, d := range b.space.Directions() {
-		if d != b.Info.Directions[i] {
-			return other(fmt.Sprintf("%s was to %s", names[i], strings.ToLower(b.Info.Directions[i].String())))
-		}
-	}
-	return nil
 }
 
 // printSpace says how large the space is, and what in it has but one value.
@@ -348,6 +250,8 @@ func (a *App) searchRun() *cobra.Command {
 		"knapsack of\nthe layers' errors foresees; default: 10 for tpe and nsga2, if that measures no more\nplans than "+
 		"there are trials")
 	c.Flags().Lookup("warm").DefValue = ""
+	c.Flags().BoolVar(&f.measure, "measure", false, "emit, count and simulate the designs of the best trials: what they "+
+		"take\nreplaces what was predicted")
 	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials, or for their graphs "+
 		"where they are trained")
 	c.Long = "Runs trials of a study until so many are finished. Each one is a configuration of the space: formats for\n" +
@@ -374,6 +278,12 @@ func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
 	}
 	a.printFacts(b.model)
 	fmt.Fprintln(a.Out)
+	wrong := false
+	if f.measure {
+		if wrong, err = a.measureBest(c.Context(), b); err != nil {
+			return err
+		}
+	}
 	best, err := b.Best(c.Context())
 	if err != nil {
 		return err
@@ -388,5 +298,11 @@ func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
 		}
 		fmt.Fprintf(a.Out, "wrote %s to %s\n", diag.Amount(len(best), what), f.plans)
 	}
-	return a.printTrials(c.Context(), b.Study, best)
+	if err := a.printTrials(c.Context(), b.Study, best); err != nil {
+		return err
+	}
+	if wrong {
+		return errNo
+	}
+	return nil
 }

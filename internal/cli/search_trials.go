@@ -80,8 +80,28 @@ func (a *App) warmUp(ctx context.Context, b *searchStudy, most, trials int) erro
 
 func finished(h *search.History) int { return h.Count(search.Complete, search.Pruned, search.Fail) }
 
+// drawnKey is the attribute of a trial that has the parameters that were drawn, where others take their place.
+const drawnKey = "lathe:drawn"
+
+// repaired has a trial whose hardware breaks a limit try a cheaper configuration.
+func (q *queue) repaired(ctx context.Context, t *search.Trial) error {
+	params, err := q.space.Repair(ctx, q.model, t.Params, q.repairs)
+	if err != nil || params == nil {
+		return err
+	}
+	drawn := search.Attr{Key: drawnKey, Value: search.Encode(values(t.Params))}
+	return q.persist(ctx, func() error {
+		q.lock.Lock()
+		defer q.lock.Unlock()
+		return q.Revise(ctx, t, params, drawn)
+	})
+}
+
 // outcome is that of a trial before it with the same parameters, or else it is tried.
 func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {
+	if err := q.repaired(ctx, t); err != nil {
+		return nil, err
+	}
 	b := q.searchStudy
 	q.lock.Lock()
 	n, ok := b.Same(t)
@@ -162,7 +182,7 @@ func (b *searchStudy) write(ctx context.Context, n int, texts map[int]string, pa
 	if err != nil {
 		return "", err
 	}
-	return path + ".lathe", text.Save(path+".lathe", o.Graph)
+	return path + ".lathe", text.Save(path+".lathe", o.Trial.Graph)
 }
 
 // planOf is the plan of a trial: from texts, or made again.

@@ -54,12 +54,28 @@ func show(ctx context.Context, s *search.Study, numbers []int) ([]shown, error) 
 		}
 		v := shown{Trial: n, State: t.State.String(), Values: map[string]float64{}, Params: values(t.Params),
 			Attrs: t.User, trial: t}
-		for i := range t.Values {
-			v.Values[names[i]] = t.Values[i]
+		v.correct(s)
+		for i := range v.trial.Values {
+			v.Values[names[i]] = v.trial.Values[i]
 		}
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// correct puts what was measured of the trial in place of what was predicted.
+func (v *shown) correct(s *search.Study) {
+	m, ok := s.Measured(v.Trial)
+	if !ok {
+		return
+	}
+	v.trial = v.trial.Clone()
+	v.trial.Values = m.Values
+	v.Attrs = v.trial.User
+	for name, figure := range m.Figures {
+		v.Attrs[name] = search.Encode(figure)
+	}
+	v.Attrs["simulated"], v.Attrs["mismatches"] = search.Encode(m.Samples), search.Encode(m.Mismatches)
 }
 
 // printTrials prints trials as a table: objectives, further figures, parameters.

@@ -37,7 +37,7 @@ type remembered struct {
 }
 
 // ownFlags are those that each worker has by itself.
-var ownFlags = []string{"storage", "study", "jobs", "trials", "warm", "output", "json"}
+var ownFlags = []string{"storage", "study", "jobs", "trials", "warm", "measure", "output", "json"}
 
 // remember is the command line of a study.
 func remember(c *cobra.Command, model string) (*remembered, error) {

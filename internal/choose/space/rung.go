@@ -112,6 +112,9 @@ func (s *Space) Fidelity() string {
 	return strings.Join(words, ", ")
 }
 
+// hardware admits no plan to more than a prediction.
+func hardware(*choose.Point) bool { return false }
+
 // climb measures a plan: its hardware, and where that breaks no limit what it is worth, from rung to rung. ended says
 // that it is not known further.
 func (s *Space) climb(ctx context.Context, t *choose.Meter, p *plan.Plan, report Report) (r *choose.Trial, ended bool,
@@ -124,13 +127,18 @@ func (s *Space) climb(ctx context.Context, t *choose.Meter, p *plan.Plan, report
 	if len(rungs) == 0 {
 		rungs = []rung{{trains: s.epochs > 0}}
 	}
+	if s.compresses() && !s.pruned { // formats decide what it costs, and not training
+		if r, err = t.Try(ctx, p, hardware); err != nil || r.Refused != "" || broken(s.violations(t, &r.Point, true)) {
+			return r, false, err
+		}
+		r = nil
+	}
 	for i, g := range rungs {
 		if r == nil || g.trains {
 			under := *p
 			if under.Train.Steps = g.steps; !g.trains {
 				under.Train.Epochs = 0
 			}
-			hardware := func(p *choose.Point) bool { return false }
 			if r, err = try(ctx, &under, hardware); err != nil || r.Refused != "" || broken(s.violations(t, &r.Point, true)) {
 				return r, false, err
 			}

@@ -248,7 +248,7 @@ func TestPresets(t *testing.T) {
 				for _, q := range s.Parameters {
 					params = append(params, search.Param{Name: q.Name, Dist: q.Dist, Value: q.Dist.Low})
 				}
-				if o, err := s.Try(t.Context(), c, params, nil); err != nil || o.State != search.Complete || o.Graph == nil {
+				if o, err := s.Try(t.Context(), c, params, nil); err != nil || o.State != search.Complete || o.Trial.Graph == nil {
 					t.Errorf("%s, %s: %v, %+v", p.Name, curve.Label, err, o)
 				}
 			}

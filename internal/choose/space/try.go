@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"lathe/internal/choose"
-	"lathe/ir"
 	"lathe/search"
 )
 
@@ -17,12 +16,13 @@ type Outcome struct {
 	Values []float64
 	// Attrs are what the study keeps of it: figures of the user, limits of the system.
 	Attrs []search.Attr
-	// Text is the plan, "" where it was refused.
-	Text string
 	// Refused is why there is no more to say of it.
 	Refused string
-	// Graph is the quantized graph, nil where the plan was refused.
-	Graph *ir.Graph
+	// Text is the plan, "" where it was refused.
+	Text string
+	// Trial is what all this was read from, and Meter that of its model; nil where there is no model.
+	Trial *choose.Trial
+	Meter *choose.Meter
 }
 
 // Try measures a configuration. The hardware is predicted first: one that breaks a limit ends there, Pruned. A plan
@@ -44,7 +44,7 @@ func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param,
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{State: search.Pruned, Text: r.Text, Graph: r.Graph}
+	o := &Outcome{State: search.Pruned, Text: r.Text, Trial: r, Meter: t}
 	if r.Refused != "" {
 		return failed(o, r.Refused), nil
 	}
@@ -73,6 +73,23 @@ func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param,
 		o.Values = append(o.Values, v)
 	}
 	return o, nil
+}
+
+// Measured is what a trial is worth where its design costs what was measured.
+func (s *Space) Measured(o *Outcome, cost choose.Cost) *search.Measured {
+	p := o.Trial.Point
+	p.Cost = &cost
+	m := &search.Measured{Figures: map[string]float64{}, Violations: s.violations(o.Meter, &p, false)}
+	for i := range s.Objectives {
+		v, _ := s.Objectives[i].of(o.Meter, &p)
+		m.Values = append(m.Values, v)
+	}
+	for _, f := range figures {
+		if v, ok := f.of(o.Meter, &p); ok && f.hardware && f.name != "ii" {
+			m.Figures[f.name] = v
+		}
+	}
+	return m
 }
 
 // failed is the outcome of a trial that cannot be.
