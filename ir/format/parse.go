@@ -86,7 +86,8 @@ func split(text string) (*call, error) {
 	}
 	c.name = text[:end]
 	if c.name == "" {
-		return nil, c.fail(diag.FormatSyntax, 1, "a format begins with its name").WithHint("for example fixed(8,4)")
+		return nil, c.fail(diag.FormatSyntax, 1, "a format begins with its name").
+			WithHint("for example fixed(8,4), of 8 bits, 4 of them behind the point")
 	}
 	all := All()
 	i := slices.IndexFunc(all, func(f Family) bool { return f.Name == c.name })
@@ -105,15 +106,8 @@ func unknownName(c *call, all []Family) error {
 		names[i] = f.Name
 	}
 	err := c.fail(diag.UnknownFormat, 1, "unknown format %s", quote(c.name))
-	switch c.name { // what others call them
-	case "nf4":
-		return err.WithHint("did you mean codebook(nf4)?")
-	case "fp4":
-		return err.WithHint("did you mean e2m1, float(2,1)?")
-	case "fp6":
-		return err.WithHint("did you mean e3m2 or e2m3?")
-	case "fp8":
-		return err.WithHint("did you mean e4m3 or e5m2?")
+	if hint := meantElsewhere(c.text); hint != "" {
+		return err.WithHint("%s", hint)
 	}
 	bare := strings.TrimRight(c.name, "0123456789")
 	if meant := bare + "(" + c.name[len(bare):] + ")"; slices.Contains(names, bare) {
@@ -122,7 +116,11 @@ func unknownName(c *call, all []Family) error {
 		}
 	}
 	if near := diag.Nearest(c.name, names); near != "" {
-		return err.WithHint("did you mean %s?", near)
+		like := all[slices.Index(names, near)].Example
+		if near == like || strings.Contains(c.text, "(") {
+			return err.WithHint("did you mean %s?", near)
+		}
+		return err.WithHint("did you mean %s, such as %s?", near, like)
 	}
 	return err.WithHint("known formats: %s", strings.Join(names, ", "))
 }
@@ -160,7 +158,7 @@ func (c *call) splitRest(i int) error {
 	case i >= len(c.text):
 		return nil
 	case c.text[i] != '*':
-		return c.fail(diag.FormatSyntax, i+1, "expected * or the end, found %q", c.text[i])
+		return c.hinted(c.fail(diag.FormatSyntax, i+1, "expected * or the end, found %q", c.text[i]))
 	case i+1 == len(c.text):
 		return c.fail(diag.FormatScale, i+2, "a scale is missing after the star")
 	}

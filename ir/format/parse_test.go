@@ -149,7 +149,8 @@ var illegalTexts = []struct {
 	{"int(8)*[0", diag.FormatSyntax, "not closed"},
 	{strings.Repeat("x", maxText+1), diag.FormatSyntax, "longer"},
 	{"fixd(8,4)", diag.UnknownFormat, "did you mean fixed?"},
-	{"mxint9", diag.UnknownFormat, "did you mean mxint?"}, {"int8", diag.UnknownFormat, "did you mean int(8)?"},
+	{"mxitn", diag.UnknownFormat, "did you mean mxint, such as mxint(6,16)?"},
+	{"int8", diag.UnknownFormat, "did you mean int(8)?"},
 	{"posit(8,1)", diag.UnknownFormat, "known formats: fixed"},
 	{"binary(3)", diag.FormatNumbers, "takes 0 numbers"}, {"ternary(delta=-1)", diag.FormatOption, "not negative"},
 	{"ternary(delta=x)", diag.FormatNumbers, "not a float32 number"}, {"residual(9)", diag.FormatNumbers, "1..8"},
@@ -217,8 +218,37 @@ var illegalTexts = []struct {
 	{"int(8)*nan", diag.FormatScale, "neither"},
 	{"int(8)*0x", diag.FormatScale, "neither"},
 	{"fixed(8)", diag.OpenFormat, "use fixed(8,F)"},
-	{"nf4", diag.UnknownFormat, "codebook(nf4)"}, {"fp4", diag.UnknownFormat, "float(2,1)"}, {"fp8", diag.UnknownFormat,
-		"e4m3 or e5m2"},
+	{"fixed<8,3>", diag.FormatSyntax, "did you mean fixed(8,5), or"},
+	{"mxfp8_e4m3", diag.FormatSyntax, "did you mean mxfp(e4m3,32)?"},
+}
+
+// TestElsewhere checks what is asked of names that other tools give formats: a plan takes each answer.
+func TestElsewhere(t *testing.T) {
+	for text, want := range map[string]string{
+		"nf4": "codebook(nf4)", "fp4": "e2m1 or float(2,1)", "fp8": "e4m3 or e5m2", "fp6": "e3m2 or e2m3",
+		"float8_e4m3fn": "e4m3", "e4m3fn": "e4m3", "fp8_e5m2": "e5m2", "e5m2fnuz": "float(5,2,fnuz)",
+		"mxint4": "mxint(4,32)", "MXINT8": "mxint(8,32)", "mxfp8_e5m2": "mxfp(e5m2,32)", "mxfp8e4m3": "mxfp(e4m3,32)",
+		"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "s8": "int(8)", "u4": "uint(4)",
+		"fixed8": "fixed(8) or fixed(8,4), with 4 fraction bits", "integer": "fixed(8,4)", "minifloat_ieee": "float(4,3)",
+		"minifloat_denorm(4,3)": "dfloat(4,3)", "block_fp": "bfp(8,16,8)", "bfp4": "bfp(4,16,8)",
+		"block_minifloat": "bminifloat(4,3,16,8)", "block_log": "blog(5,16,8)",
+	} {
+		if got := meantElsewhere(text); got != "did you mean "+want+"?" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{"ap_fixed<16,6>": "fixed(16,10", "ap_ufixed<8,0,AP_RND>": "ufixed(8,8",
+		"fixed<8,9>": "fixed(8,-1"} {
+		got := meantElsewhere(text)
+		if !strings.HasPrefix(got, "did you mean "+want+"), or ") || !known(want+",round=floor,over=wrap)") {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{"posit(8,1)", "mxint1", "e9m9", "fixed(8,4)"} {
+		if got := meantElsewhere(text); got != "" {
+			t.Errorf("%q: %q, want nothing", text, got)
+		}
+	}
 }
 
 func TestParseErrors(t *testing.T) {

@@ -115,9 +115,9 @@ func splitFormats(text string) (out []string) {
 	depth, from := 0, 0
 	for i, r := range text {
 		switch r {
-		case '(', '[':
+		case '(', '[', '<':
 			depth++
-		case ')', ']':
+		case ')', ']', '>':
 			depth--
 		case ',':
 			if depth == 0 {
