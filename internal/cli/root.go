@@ -163,11 +163,16 @@ func (a *App) command(name string) *cobra.Command {
 		hint := c.CommandPath() + " --help lists the flags"
 		if near := nearestFlag(c, text); near != "" {
 			hint = "did you mean --" + near + "? " + hint
+		} else if others := havingFlag(c, text); others != "" {
+			hint = others + " it; " + hint
 		}
 		if _, rest, is := strings.Cut(text, "\" for \"--"); is {
 			name, _, _ := strings.Cut(rest, "\"")
 			if f := c.Flags().Lookup(name); f != nil {
 				kind, usage := pflag.UnquoteUsage(f)
+				if kind == "duration" {
+					kind += ", such as 30s or 2m"
+				}
 				hint = fmt.Sprintf("--%s takes %s %s: %s", name, article(kind), kind, usage)
 			}
 		}
@@ -185,6 +190,27 @@ func nearestFlag(c *cobra.Command, text string) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return diag.Nearest(given, names)
+}
+
+// havingFlag says which other commands have a flag that this one does not; "" where none has it.
+func havingFlag(c *cobra.Command, text string) string {
+	given, unknown := strings.CutPrefix(text, "unknown flag: --")
+	if !unknown {
+		return ""
+	}
+	var names []string
+	for _, other := range c.Root().Commands() {
+		if !other.Hidden && other.Flags().Lookup(given) != nil {
+			names = append(names, other.Name())
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " has"
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " have"
 }
 
 // parsing is what Go's number parsers put before the reason, which repeats the value.
