@@ -130,25 +130,32 @@ func (j *judge) row(i int) []float64 {
 	return row
 }
 
-// each calls do with the values at the place of each label.
-func (j *judge) each(metric string, do func(row []float64, label int)) error {
+// mean is the mean of a figure over the places of labels. Of several places a sample those with a label below 0 do not
+// count, as the padding of tokens.
+func (j *judge) mean(metric string, figure func(row []float64, label int) float64) (float64, error) {
 	if j.n == 0 {
-		return diag.New(diag.Labels, j.path, "%s needs a value for each class, and output 0 of shape %s, samples first, has "+
-			"as many values as there are labels", metric, ir.ShapeString(j.shape))
+		return 0, diag.New(diag.Labels, j.path, "%s needs a value for each class, and output 0 of shape %s, samples "+
+			"first, has as many values as there are labels", metric, ir.ShapeString(j.shape))
 	}
+	sum, count := 0.0, 0
 	for i, l := range j.labels {
-		if l < 0 || l >= int64(j.n) {
-			return diag.New(diag.Labels, j.path, "label %d is not a class: output 0 has %d for each label", l, j.n)
+		if l < 0 && len(j.labels) > j.samples {
+			continue
 		}
-		do(j.row(i), int(l))
+		if l < 0 || l >= int64(j.n) {
+			return 0, diag.New(diag.Labels, j.path, "label %d is not a class: output 0 has %d for each label", l, j.n)
+		}
+		sum, count = sum+figure(j.row(i), int(l)), count+1
 	}
-	return nil
+	if count == 0 {
+		return 0, diag.New(diag.Labels, j.path, "all labels are below 0, and such places do not count")
+	}
+	return sum / float64(count), nil
 }
 
 // top5 is the share of labels that are among the five largest values; of equal ones the first count.
 func (j *judge) top5() (float64, error) {
-	right := 0
-	err := j.each("top5", func(row []float64, label int) {
+	return j.mean("top5", func(row []float64, label int) float64 {
 		before := 0
 		for k, v := range row {
 			if v > row[label] || v == row[label] && k < label {
@@ -156,16 +163,15 @@ func (j *judge) top5() (float64, error) {
 			}
 		}
 		if before < 5 {
-			right++
+			return 1
 		}
+		return 0
 	})
-	return float64(right) / float64(len(j.labels)), err
 }
 
 // perplexity is the exponential of the mean cross-entropy of the labels, of outputs before softmax.
 func (j *judge) perplexity() (float64, error) {
-	lost := 0.0
-	err := j.each("perplexity", func(row []float64, label int) {
+	lost, err := j.mean("perplexity", func(row []float64, label int) float64 {
 		most, sum := math.Inf(-1), 0.0
 		for _, v := range row {
 			most = max(most, v)
@@ -173,9 +179,9 @@ func (j *judge) perplexity() (float64, error) {
 		for _, v := range row {
 			sum += math.Exp(v - most)
 		}
-		lost += most + math.Log(sum) - row[label]
+		return most + math.Log(sum) - row[label]
 	})
-	return math.Exp(lost / float64(len(j.labels))), err
+	return math.Exp(lost), err
 }
 
 // iou is the mean, over classes that labels or outputs have, of the places that both have over those that either has.

@@ -21,7 +21,7 @@ func TestPictureLabels(t *testing.T) {
 			byPixel[3*p+c] = byClass[4*c+p]
 		}
 	}
-	labels := [][]int64{{2, 0, 1, 1}}
+	labels, border := [][]int64{{2, 0, 1, 1}}, []int64{2, -100, -100, 1}
 	for _, c := range []struct {
 		shape  []int
 		values []float32
@@ -40,7 +40,13 @@ func TestPictureLabels(t *testing.T) {
 		if err := CheckLabels("y.npy", labels, 1, g); err != nil {
 			t.Errorf("%v: %v", c.shape, err)
 		}
-		for _, wrong := range [][]int64{{2, 0, 1, 3}, {0, 1}, make([]int64, 9)} {
+		if right, err = Accuracy(g, []ref.Sample{{out}}, [][]int64{border}); err != nil || right != 0.5 {
+			t.Errorf("%v: %v, %v, want 0.5 without the border", c.shape, right, err)
+		}
+		if err := CheckLabels("y.npy", [][]int64{border}, 1, g); err != nil {
+			t.Errorf("%v: %v", c.shape, err)
+		}
+		for _, wrong := range [][]int64{{2, 0, 1, 3}, {0, 1}, {-1, -1, -1, -1}, make([]int64, 9)} {
 			if err := CheckLabels("y.npy", [][]int64{wrong}, 1, g); diag.CodeOf(err) != diag.Labels {
 				t.Errorf("%v takes labels %v: %v", c.shape, wrong, err)
 			}

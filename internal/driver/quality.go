@@ -364,14 +364,14 @@ func LabelsOf(a *npz.Array, path string) ([][]int64, error) {
 	return slices.Collect(slices.Chunk(all, len(all)/samples)), nil
 }
 
-// CheckLabels demands a label a sample, or one for each place of output 0, all of them classes of it. path is where
-// they come from.
+// CheckLabels demands a label a sample, or one for each place of output 0, all of them classes of it. Of several places
+// those with a label below 0 do not count, as the padding of tokens; some must. path is where they come from.
 func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error {
 	if len(labels) != samples {
 		return diag.New(diag.Labels, path, "%d labels for %d samples", len(labels)*len(labels[0]), samples).
 			WithHint("take labels and samples of one set, in one order: x[:n] goes with y[:n]")
 	}
-	first := g.Out[0]
+	first, counted := g.Out[0], false
 	n, _, place := classes(g, len(labels[0]))
 	if n == 0 {
 		return diag.New(diag.Labels, path, "%d labels a sample: output %q of shape %s has not as many rows", len(labels[0]),
@@ -384,11 +384,17 @@ func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error 
 	}
 	for i, of := range labels {
 		for _, l := range of {
-			if l < 0 || l >= int64(n) {
+			if l < 0 && len(of) > 1 {
+				continue
+			}
+			if counted = true; l < 0 || l >= int64(n) {
 				return diag.New(diag.Labels, path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name,
 					what).WithHint("classes count from 0 to %d; where the first is 1: y - 1", n-1)
 			}
 		}
+	}
+	if !counted {
+		return diag.New(diag.Labels, path, "all labels are below 0, and such places do not count")
 	}
 	return nil
 }

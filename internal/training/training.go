@@ -7,7 +7,6 @@ package training
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -331,7 +330,7 @@ func (t *Task) measure(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), counted(labels), n, p.float)
+	return driver.CheckLabels(cmp.Or(t.EvalLabels, t.Eval), labels, n, p.float)
 }
 
 // judged has outputs for the samples of a file scored, and gives their number.
@@ -352,18 +351,4 @@ func (p *prepared) judged(file *npz.File, score func(*ir.Graph, []ref.Sample) (f
 	first, _, err := driver.Samples(p.float, file)
 	samples[p.float.Stage] = first
 	return len(first), err
-}
-
-// counted are labels with a class in place of each that is left out, as places of a sample may be, but no sample.
-func counted(labels [][]int64) [][]int64 {
-	out := make([][]int64, len(labels))
-	for i, of := range labels {
-		out[i] = slices.Clone(of)
-		for k, l := range of {
-			if l < 0 && len(of) > 1 {
-				out[i][k] = 0
-			}
-		}
-	}
-	return out
 }

@@ -132,7 +132,7 @@ func crossEntropy(out []ref.Sample, labels [][]int64, probabilities bool) (float
 }
 
 // eachLabel calls f for each label with the values of output 0 for the classes: of each sample one, or one
-// for each row.
+// for each row, of which those with a label below 0 do not count.
 func eachLabel(out []ref.Sample, labels [][]int64, f func(x []float64, label int)) error {
 	for i, sample := range out {
 		x, err := sample[0].Decode()
@@ -147,6 +147,9 @@ func eachLabel(out []ref.Sample, labels [][]int64, f func(x []float64, label int
 		}
 		n := len(x) / each
 		for k, label := range labels[i] {
+			if label < 0 && each > 1 {
+				continue
+			}
 			if label < 0 || label >= int64(n) {
 				return diag.New(diag.CalibrationData, "", "label %d of calibration sample %d is none of %d classes", label, i, n).
 					WithHint("classes count from 0 to %d", n-1)
