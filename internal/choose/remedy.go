@@ -47,32 +47,27 @@ const (
 
 // Mend measures remedies for a model that a source quantizes, on the samples of m, each by itself, what helps most
 // models first, for as long as there is time, and the first tries ones in any case. worst are the nodes that lose most.
-// Of a plan that is refused nothing is measured.
-func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []string, time func() bool) (*Remedies,
-	error) {
-	measured := func(set plan.Settings) (*Point, error) {
-		s.Settings = set
-		p, err := s.ReadPlan()
-		if err != nil {
-			return &Point{Refused: err.Error()}, nil
-		}
-		point, _, err := Measure(ctx, m, m.Known, p, true)
-		return point, err
-	}
+// With taken, only remedies that Apply takes. Of a plan that is refused nothing is measured.
+func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []string, taken bool, time func() bool) (
+	*Remedies, error) {
 	given := s.Settings
 	r := &Remedies{}
 	var err error
-	if r.Now, err = measured(given); err != nil || r.Now.Refused != "" {
+	if r.Now, err = r.measured(ctx, s, m); err != nil || r.Now.Refused != "" {
 		return r, err
 	}
-	for i, remedy := range remedies(m.Plan, worst) {
+	list := remedies(m.Plan, worst)
+	if taken {
+		list = slices.DeleteFunc(list, func(r Remedy) bool { return r.overrules })
+	}
+	for i, remedy := range list {
 		if i >= tries && !time() {
 			r.Untried = append(r.Untried, remedy.Flag)
 			continue
 		}
-		set := given
-		remedy.set(&set)
-		if remedy.Point, err = measured(set); err != nil {
+		s.Settings = given
+		remedy.set(&s.Settings)
+		if remedy.Point, err = r.measured(ctx, s, m); err != nil {
 			return nil, err
 		}
 		if remedy.Point.Refused == "" && better(remedy.Point, r.Now) > 0 {
@@ -83,6 +78,26 @@ func Mend(ctx context.Context, s driver.Source, m *driver.Subject, worst []strin
 		return cmp.Or(cmp.Compare(b.Point.quality(), a.Point.quality()), cmp.Compare(decibels(b.Point), decibels(a.Point)))
 	})
 	return r, nil
+}
+
+// measured is what the settings of a source give; of those that do not help, unless they are the first, the hardware is
+// left out, which takes most of the time.
+func (r *Remedies) measured(ctx context.Context, s driver.Source, m *driver.Subject) (*Point, error) {
+	p, err := s.ReadPlan()
+	if err != nil {
+		return &Point{Refused: err.Error()}, nil
+	}
+	point, q, err := Measure(ctx, m, m.Known, p, false)
+	if err != nil || point.Refused != "" || r.Now != nil && better(point, r.Now) <= 0 {
+		return point, err
+	}
+	schedule, err := q.Schedule(ctx)
+	if err != nil {
+		point, _, err = refused(ctx, err)
+		return point, err
+	}
+	point.Cost = costOf(schedule)
+	return point, nil
 }
 
 // remedies are those that a plan does not have, what helps most models first.
@@ -104,15 +119,18 @@ func remedies(p *plan.Plan, worst []string) (list []Remedy) {
 		list = append(list, Remedy{Flag: fmt.Sprintf("--bits %d", widest), overrules: q.Data.Given,
 			set: func(s *plan.Settings) { s.Bits = &bits }})
 	}
+	gptq := q.RoundWeights == plan.RoundNearest
+	few := open && f.W < 8 // of few bits, the weights lose most
+	add(gptq && few, "--round-weights gptq", rounding("gptq"))
 	add(q.Equalize == nil && q.Smooth == nil, "--equalize", func(s *plan.Settings) { s.Equalize = &yes })
 	add(q.Smooth == nil, "--smooth 0.5", func(s *plan.Settings) { s.Smooth = &half })
-	add(q.RoundWeights == plan.RoundNearest, "--round-weights gptq", rounding("gptq"))
+	add(gptq && !few, "--round-weights gptq", rounding("gptq"))
 	for _, m := range []plan.Method{plan.MSE, plan.MinMax, plan.Percentile} {
 		word := m.String()
 		add(q.Calibrate != m, "--ranges "+word, func(s *plan.Settings) { s.Ranges = &word })
 	}
 	add(!q.CorrectBias, "--correct-bias", func(s *plan.Settings) { s.CorrectBias = &yes })
-	add(q.RoundWeights == plan.RoundNearest, "--round-weights adaround", rounding("adaround"))
+	add(gptq, "--round-weights adaround", rounding("adaround"))
 	return list
 }
 
@@ -143,6 +161,18 @@ func better(a, b *Point) int {
 		return 1
 	}
 	return -1
+}
+
+// Takes says what --tune takes of those that help, behind a semicolon; "" where it takes none.
+func (r *Remedies) Takes() string {
+	i := slices.IndexFunc(r.Helping, func(h Remedy) bool { return !h.overrules })
+	switch i {
+	case -1:
+		return ""
+	case 0:
+		return "; --tune takes it"
+	}
+	return "; --tune takes the best one that keeps the width that was asked for"
 }
 
 // Lines say what helps, one a line, with what it costs.
@@ -197,11 +227,10 @@ func extra(a, b *Cost) string {
 // Apply puts the best remedy into settings that does not overrule what the plan chooses, and says what it gives; ""
 // where there is none.
 func (r *Remedies) Apply(s *plan.Settings) string {
-	for _, h := range r.Helping {
-		if !h.overrules {
-			h.set(s)
-			return r.line(&h)
-		}
+	i := slices.IndexFunc(r.Helping, func(h Remedy) bool { return !h.overrules })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	r.Helping[i].set(s)
+	return r.line(&r.Helping[i])
 }

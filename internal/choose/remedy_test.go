@@ -29,7 +29,7 @@ func TestMend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Mend(ctx, s, m, []string{"4", "2", "0"}, func() bool { return true })
+	r, err := Mend(ctx, s, m, []string{"4", "2", "0"}, false, func() bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +60,14 @@ func TestMend(t *testing.T) {
 	if at := slices.Index(flags, "--round-weights gptq"); err != nil || *point.SQNR != *r.Helping[at].Point.SQNR {
 		t.Errorf("%v: %.3f dB, measured %.3f", err, *point.SQNR, *r.Helping[at].Point.SQNR)
 	}
-	r, err = Mend(ctx, s, m, []string{"4", "2"}, func() bool { return false })
+	r, err = Mend(ctx, s, m, []string{"4", "2"}, false, func() bool { return false })
 	if err != nil || len(r.Helping) == 0 || r.Helping[0].Flag != "--bits 12" ||
-		slices.Contains(r.Untried, "--wide 4,2") || r.Untried[0] != "--equalize" {
+		slices.Contains(r.Untried, "--wide 4,2") || r.Untried[0] != "--round-weights gptq" {
 		t.Errorf("%v: without time %q", err, r.Lines())
+	}
+	s.Settings = plan.Settings{Bits: &bits}
+	r, err = Mend(ctx, s, m, []string{"4", "2"}, true, func() bool { return false })
+	if err != nil || !strings.HasPrefix(r.Apply(&s.Settings), "--round-weights gptq: ") {
+		t.Errorf("%v: what is taken without time: %q", err, r.Lines())
 	}
 }

@@ -98,7 +98,7 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	}
 	p := progress{app: a}
 	defer p.finish()
-	if tune {
+	if on.tuned = tune; tune {
 		if source, err = a.tuned(ctx, source, on, &p); err != nil {
 			return err
 		}

@@ -32,6 +32,8 @@ type judged struct {
 	inputs, labels string
 	metric         *driver.Metric
 	time           time.Duration
+	// tuned says that --tune has taken what it takes.
+	tuned bool
 }
 
 // addTune adds the flags that have the best remedy taken, and say how long they are looked for.
@@ -43,7 +45,7 @@ func addTune(c *cobra.Command, tune *bool, limit *time.Duration) {
 }
 
 // mend measures what would keep more of a model than its quantized form q does.
-func (a *App) mend(ctx context.Context, s driver.Source, q *driver.Quantized, on judged,
+func (a *App) mend(ctx context.Context, s driver.Source, q *driver.Quantized, on judged, taken bool,
 	p *progress) (*choose.Remedies, error) {
 	p.Report("remedies", 0, 0)
 	defer p.finish()
@@ -53,7 +55,7 @@ func (a *App) mend(ctx context.Context, s driver.Source, q *driver.Quantized, on
 	if err != nil {
 		return nil, err
 	}
-	return choose.Mend(ctx, s, subject, worst(q), func() bool { return time.Since(start) < on.time })
+	return choose.Mend(ctx, s, subject, worst(q), taken, func() bool { return time.Since(start) < on.time })
 }
 
 // worst are the nodes of a quantized graph that add most to the error, relative to what they compute, the worst first.
@@ -100,7 +102,7 @@ func (a *App) tuned(ctx context.Context, s driver.Source, on judged, p *progress
 	if err != nil || q.Report == nil {
 		return s, err
 	}
-	r, err := a.mend(ctx, s, q, on, p)
+	r, err := a.mend(ctx, s, q, on, true, p)
 	if err != nil {
 		return s, err
 	}
@@ -158,15 +160,19 @@ func (a *App) remedies(ctx context.Context, s driver.Source, q *driver.Quantized
 	if s.Calibrate == "" || len(q.From) == 0 || q.Report == nil || q.From[0].Stage != ir.StageFloat {
 		return nil, nil
 	}
-	r, err := a.mend(ctx, s, q, on, p)
+	r, err := a.mend(ctx, s, q, on, false, p)
 	if err != nil {
 		return nil, err
 	}
 	lines := r.Lines()
+	takes := r.Takes()
+	if on.tuned {
+		takes = ""
+	}
 	if len(r.Helping) == 0 {
 		fmt.Fprintln(a.Err, "note: no remedy that was tried keeps more")
 	} else {
-		fmt.Fprintln(a.Err, "note: measured to keep more, the best first; --tune takes it:")
+		fmt.Fprintf(a.Err, "note: measured to keep more, the best first%s:\n", takes)
 	}
 	for _, l := range lines {
 		fmt.Fprintf(a.Err, "  %s\n", l)

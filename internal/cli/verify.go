@@ -162,7 +162,7 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := a.writeJSON(check); err != nil {
 		return err
 	}
-	on := judged{v.inputs, v.labels, job.Metric, v.tuneTime}
+	on := judged{v.inputs, v.labels, job.Metric, v.tuneTime, v.tune}
 	if err := a.remediesOf(c.Context(), v, check, on, job.HW.Quantized, &p); err != nil {
 		return err
 	}
