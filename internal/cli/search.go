@@ -28,8 +28,8 @@ func (f *keptFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.study, "study", "", "name of the study; without it: the only one")
 }
 
-// worker names this program in the records of a journal.
-const worker = "lathe"
+// writer names this program in the records of a journal.
+const writer = "lathe"
 
 // sqliteScheme begins the names of SQLite files, as in Optuna.
 const sqliteScheme = "sqlite:///"
@@ -85,7 +85,7 @@ func (f *keptFlags) open(ctx context.Context, create bool) (search.Storage, erro
 		}
 		return s, nil
 	}
-	s, err := journal.Open(path, worker, create)
+	s, err := journal.Open(path, writer, create)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (a *App) searchPreset() *cobra.Command {
 			return a.runPreset(c.Context(), &f, &preset, args[1])
 		}, "KIND", "MODEL")
 	f.add(c)
-	for _, hidden := range []string{"study", "sampler", "seed", "repair", "pruner"} {
+	for _, hidden := range []string{"study", "sampler", "seed", "repair", "pruner", "isolate", "trial-time"} {
 		c.Flags().Lookup(hidden).Hidden = true
 	}
 	c.Flags().Lookup("storage").Usage = "where the studies are kept; default: studies.log in the folder of -o"

@@ -44,6 +44,8 @@ type queue struct {
 
 // run does trials until there are enough.
 func (q *queue) run(ctx context.Context) error {
+	h := &helper{isolation: q.isolation}
+	defer h.end()
 	for {
 		one, cancel := context.WithCancel(ctx)
 		t, err := q.next(ctx, cancel)
@@ -51,7 +53,7 @@ func (q *queue) run(ctx context.Context) error {
 			cancel()
 			return err
 		}
-		o, err := q.outcome(one, t)
+		o, err := q.outcome(one, t, h)
 		lost := one.Err() != nil && ctx.Err() == nil
 		cancel()
 		if err := q.finish(ctx, t, o, err, lost); err != nil {
@@ -129,6 +131,14 @@ func (q *queue) finish(ctx context.Context, t *search.Trial, o *space.Outcome, f
 		return q.Tell(ctx, t.Number, o.State, o.Values, o.Attrs...)
 	}
 	err := q.persist(ctx, tell)
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	if q.gone && err != nil && o != nil && !lost && failure == nil {
+		if e := spool(q.Spool(t.Number, o.State, o.Values, o.Attrs...)); e != nil {
+			return e
+		}
+		q.note(fmt.Sprintf("the result of trial %d is in %s; the next run in this folder tells it", t.Number, spoolFile))
+	}
 	if code := diag.CodeOf(err); code == diag.LeaseLost || code == diag.TrialClosed {
 		q.note(fmt.Sprintf("trial %d was taken over by another worker", t.Number))
 		return nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,8 @@ type searchFlags struct {
 	pruner           string
 	trials, jobs     int
 	warm, repairs    int
+	isolate, answers bool
+	trialTime        time.Duration
 	measure          bool // designs of the best trials
 	seed             uint64
 	metric           metricFlags
@@ -56,6 +59,10 @@ func (f *searchFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.sampler, "sampler", "", "what proposes: "+strings.Join(sampler.Names(), ", "))
 	c.Flags().IntVar(&f.repairs, "repair", 32, "how often a trial whose hardware breaks a limit is made cheaper before "+
 		"it ends; 0:\nnever")
+	c.Flags().BoolVar(&f.isolate, "isolate", false, "try trials in processes of their own: one that kills two of them "+
+		"fails, and\nthe search goes on")
+	c.Flags().DurationVar(&f.trialTime, "trial-time", 0, "with --isolate: end a trial that takes longer, such as 10m; 0: "+
+		"none")
 	c.Flags().StringVar(&f.pruner, "pruner", "", "what ends trials on rungs of the space: "+
 		strings.Join(pruner.Names(), ", "))
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of what is drawn")
@@ -92,6 +99,8 @@ func (f *searchFlags) check(c *cobra.Command) error {
 		return usagef("--eval-labels needs --eval")
 	case f.eval != "" && f.labels != "" && f.evalLabels == "":
 		return usagef("--labels are those of --data: accuracy on --eval needs --eval-labels")
+	case f.trialTime != 0 && (!f.isolate || f.trialTime < 0):
+		return usagef("--trial-time %v: a time of more than 0, with --isolate", f.trialTime)
 	case f.samples.Most < 0:
 		return usagef("--samples %d: 0 for all, or how many", f.samples.Most)
 	}
@@ -123,6 +132,8 @@ type searchStudy struct {
 	space   *space.Space
 	remote  bool // the storage is a server, which may be gone for a while
 	repairs int  // of a trial whose hardware breaks a limit
+	// isolation is how trials run in processes of their own; nil: in this one.
+	isolation *isolation
 	// command is how the study is made, for other workers; nil where it is made of a preset.
 	command func() (*remembered, error)
 }
@@ -156,7 +167,10 @@ func (a *App) begin(ctx context.Context, f *searchFlags, c *cobra.Command, model
 	if err := b.prunes(f.pruner); err != nil {
 		return nil, err
 	}
-	b.repairs = f.repairs
+	b.repairs, b.isolation = f.repairs, f.isolated(c, model)
+	if f.answers {
+		return b, nil
+	}
 	b.command = func() (*remembered, error) { return remember(c, model) } // which reads all files
 	return b, b.join(ctx, f, fresh)
 }
@@ -250,6 +264,8 @@ func (a *App) searchRun() *cobra.Command {
 	c.Flags().Lookup("warm").DefValue = ""
 	c.Flags().BoolVar(&f.measure, "measure", false, "emit, count and simulate the designs of the best trials: what they "+
 		"take\nreplaces what was predicted")
+	c.Flags().BoolVar(&f.answers, childFlag, false, "")
+	c.Flags().Lookup(childFlag).Hidden = true
 	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials, or for their graphs "+
 		"where they are trained")
 	c.Long = "Runs trials of a study until so many are finished. Each one is a configuration of the space: formats for\n" +
@@ -261,9 +277,16 @@ func (a *App) searchRun() *cobra.Command {
 }
 
 func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
+	to := a.Out
+	if f.answers { // to another process
+		a.Out = a.Err
+	}
 	b, err := a.begin(c.Context(), f, c, model, false)
 	if err != nil {
 		return err
+	}
+	if f.answers {
+		return a.answerTrials(c.Context(), b, to)
 	}
 	a.printSpace(b)
 	trials := cmp.Or(f.trials, b.space.Study.Trials, 100)

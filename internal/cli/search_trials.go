@@ -20,6 +20,11 @@ func (a *App) runTrials(ctx context.Context, b *searchStudy, trials, jobs int, t
 	p := progress{app: a}
 	defer p.finish()
 	b.Lease, b.Worker, b.Gone = leaseTime, process(), killed
+	if b.remote {
+		if err := a.unspool(ctx, b.Study); err != nil {
+			return err
+		}
+	}
 	h, err := b.History(ctx)
 	if err != nil {
 		return err
@@ -85,10 +90,18 @@ const drawnKey = "lathe:drawn"
 
 // repaired has a trial whose hardware breaks a limit try a cheaper configuration.
 func (q *queue) repaired(ctx context.Context, t *search.Trial) error {
+	if q.isolation != nil { // which does so, too
+		return nil
+	}
 	params, err := q.space.Repair(ctx, q.model, t.Params, q.repairs)
 	if err != nil || params == nil {
 		return err
 	}
+	return q.revise(ctx, t, params)
+}
+
+// revise gives a trial other parameters than those that were drawn.
+func (q *queue) revise(ctx context.Context, t *search.Trial, params []search.Param) error {
 	drawn := search.Attr{Key: drawnKey, Value: search.Encode(values(t.Params))}
 	return q.persist(ctx, func() error {
 		q.lock.Lock()
@@ -98,7 +111,7 @@ func (q *queue) repaired(ctx context.Context, t *search.Trial) error {
 }
 
 // outcome is that of a trial before it with the same parameters, or else it is tried.
-func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, error) {
+func (q *queue) outcome(ctx context.Context, t *search.Trial, h *helper) (*space.Outcome, error) {
 	if err := q.repaired(ctx, t); err != nil {
 		return nil, err
 	}
@@ -124,6 +137,9 @@ func (q *queue) outcome(ctx context.Context, t *search.Trial) (*space.Outcome, e
 			}
 			return o, nil
 		}
+	}
+	if q.isolation != nil {
+		return q.isolated(ctx, t, h)
 	}
 	return b.space.Try(ctx, b.model, t.Params, q.report(ctx, t))
 }

@@ -49,8 +49,19 @@ func remember(c *cobra.Command, model string) (*remembered, error) {
 		return err
 	}
 	err := add(model)
+	for _, flag := range flagsOf(c) {
+		r.Flags = append(r.Flags, flag)
+		if _, v, _ := strings.Cut(flag, "="); err == nil {
+			err = add(v)
+		}
+	}
+	return r, err
+}
+
+// flagsOf are the flags of a command line that others repeat, without ownFlags and others.
+func flagsOf(c *cobra.Command, without ...string) (out []string) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(ownFlags, f.Name) {
+		if slices.Contains(ownFlags, f.Name) || slices.Contains(without, f.Name) {
 			return
 		}
 		list := []string{f.Value.String()}
@@ -58,13 +69,10 @@ func remember(c *cobra.Command, model string) (*remembered, error) {
 			list = s.GetSlice()
 		}
 		for _, v := range list {
-			r.Flags = append(r.Flags, "--"+f.Name+"="+v)
-			if err == nil {
-				err = add(v)
-			}
+			out = append(out, "--"+f.Name+"="+v)
 		}
 	})
-	return r, err
+	return out
 }
 
 func digestOf(path string) (string, error) {

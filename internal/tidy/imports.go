@@ -157,9 +157,9 @@ func importPath(spec *ast.ImportSpec) string {
 	return p
 }
 
-// starters run the tools that the project cannot do without, and scripts/measuring those that it is compared with;
+// starters run tools, this program itself, and in scripts/measuring what the project is compared with;
 // everything else stays a pure function.
-var starters = []string{"sim", "golden/pjrt", "internal/doctor", "scripts/measuring"}
+var starters = []string{"sim", "golden/pjrt", "internal/doctor", "search/worker", "scripts/measuring"}
 
 // foreign packages start processes or call code that is not Go.
 var foreign = []string{"os/exec", "C", "plugin", "github.com/ebitengine/purego"}

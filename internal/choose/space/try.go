@@ -30,7 +30,7 @@ type Outcome struct {
 func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param, report Report) (*Outcome, error) {
 	made, err := s.made(ctx, t, params)
 	if refused := choose.Refusal(err); refused != "" && ctx.Err() == nil {
-		return failed(&Outcome{}, refused), nil
+		return Failed(refused), nil
 	}
 	if err != nil {
 		return nil, err
@@ -91,6 +91,9 @@ func (s *Space) Measured(o *Outcome, cost choose.Cost) *search.Measured {
 	}
 	return m
 }
+
+// Failed is the outcome of a trial of which nothing else is known.
+func Failed(why string) *Outcome { return failed(&Outcome{}, why) }
 
 // failed is the outcome of a trial that cannot be.
 func failed(o *Outcome, why string) *Outcome {
