@@ -37,9 +37,10 @@ func weighted() []row {
 			convertBatchNorm},
 		{"_native_batch_norm_legit_no_training.default", "input weight bias running_mean running_var momentum eps",
 			convertBatchNorm},
-		{"max_pool1d.default max_pool2d.default max_pool2d_with_indices.default",
+		{"max_pool1d.default max_pool2d.default max_pool3d.default max_pool2d_with_indices.default " +
+			"max_pool3d_with_indices.default",
 			"self kernel_size stride padding dilation ceil_mode", convertMaxPool},
-		{"avg_pool1d.default avg_pool2d.default",
+		{"avg_pool1d.default avg_pool2d.default avg_pool3d.default",
 			"self kernel_size stride padding ceil_mode count_include_pad divisor_override", convertAvgPool},
 		{"adaptive_max_pool1d.default adaptive_max_pool2d.default", "self output_size", convertAdaptive},
 		{"adaptive_avg_pool1d.default adaptive_avg_pool2d.default _adaptive_avg_pool2d.default", "self output_size",
@@ -288,23 +289,32 @@ func (c *call) dimsOf() int {
 
 func convertMaxPool(c *call) {
 	rank := c.dimsOf()
-	x, undo := c.batched(c.tensor("self"), rank)
 	w := c.pool(rank)
 	if c.has("dilation") {
 		w.Dilations = c.spatial("dilation", c.ints("dilation"), rank, 1)
 		c.window(&w)
 	}
+	if rank == 3 {
+		c.pool3(window.MaxPool, w, func(w geometry.Window) any { return &w })
+		return
+	}
+	x, undo := c.batched(c.tensor("self"), rank)
 	c.result(undo(c.emit("", window.MaxPool, &w, x)))
 }
 
 func convertAvgPool(c *call) {
 	rank := c.dimsOf()
-	x, undo := c.batched(c.tensor("self"), rank)
-	a := &window.AvgAttrs{Window: c.pool(rank), IncludePad: c.bool("count_include_pad", true)}
+	w, include := c.pool(rank), c.bool("count_include_pad", true)
 	if c.has("divisor_override") {
 		c.fail(diag.UnsupportedForm, "divides by divisor_override; only the size of the window is supported")
 	}
-	c.result(undo(c.emit("", window.AvgPool, a, x)))
+	attrs := func(w geometry.Window) any { return &window.AvgAttrs{Window: w, IncludePad: include} }
+	if rank == 3 {
+		c.pool3(window.AvgPool, w, attrs)
+		return
+	}
+	x, undo := c.batched(c.tensor("self"), rank)
+	c.result(undo(c.emit("", window.AvgPool, attrs(w), x)))
 }
 
 // convertAdaptive is the mean, or the largest value, of the image or of parts of it.

@@ -61,6 +61,7 @@ func functions() []row {
 		{"leaky_relu.default", "self negative_slope", unaryWith(pointwise.LeakyRelu, func(c *call) any {
 			return &pointwise.LeakyAttrs{Alpha: float32(c.float("negative_slope", 0.01))}
 		})},
+		{"rrelu.default", "self lower upper training", convertRRelu},
 		{"gelu.default", "self approximate", convertGelu},
 		{"softplus.default", "self beta threshold", convertSoftplus},
 		{"hardshrink.default", "self lambd", shrink(false)},
@@ -252,4 +253,13 @@ func shrink(soft bool) func(*call) {
 		}
 		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Shrink(at, x, lambda, by) }, x)
 	}
+}
+
+// convertRRelu is a leaky ReLU outside of training, whose slope lies in the middle.
+func convertRRelu(c *call) {
+	if c.bool("training", false) {
+		c.fail(diag.UnsupportedForm, "is in training mode").WithHint("call model.eval() before torch.export")
+	}
+	slope := (c.float("lower", 1.0/8) + c.float("upper", 1.0/3)) / 2
+	c.result(c.emit("", pointwise.LeakyRelu, &pointwise.LeakyAttrs{Alpha: float32(slope)}, c.tensor("self")))
 }

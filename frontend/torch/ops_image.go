@@ -17,6 +17,7 @@ import (
 // images lists what moves, pads and resizes images, and other operations that the builder composes.
 func images() []row {
 	return []row{
+		{"im2col.default", "self kernel_size dilation padding stride", convertIm2col},
 		{"conv_transpose1d.default conv_transpose2d.input conv_transpose3d.input",
 			"input weight bias stride padding output_padding groups dilation", convertConvTranspose},
 		{"pixel_shuffle.default", "self upscale_factor", func(c *call) {

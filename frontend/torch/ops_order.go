@@ -37,6 +37,8 @@ func orders() []row {
 		{"addcmul.default", "self tensor1 tensor2 value", convertAddc(pointwise.Mul)},
 		{"addcdiv.default", "self tensor1 tensor2 value", convertAddc(whole.Div)},
 		{"cosine_similarity.default", "x1 x2 dim eps", convertCosine},
+		{"cdist.default _cdist_forward.default", "x1 x2 p compute_mode", convertCdist},
+		{"pairwise_distance.default", "x1 x2 p eps keepdim", convertPairwise},
 		{"exp2.default special_exp2.default", "self", func(c *call) {
 			factor := c.constantOf(number{kind: 'f', f: math.Ln2}, ir.F32, "factor")
 			c.result(c.emit("", curve.Exp, nil, c.emit("scaled", pointwise.Mul, nil, c.tensor("self"), factor)))

@@ -268,3 +268,25 @@ func convertTensorSplit(c *call) {
 	}
 	c.split(x, axis, size, sizes)
 }
+
+// convertUnfold takes all windows of an axis, whose elements stand along a new last axis.
+func convertUnfold(c *call) {
+	x, axis, size := c.axisOf("dimension", 0)
+	width, step := int(c.int("size", 1)), int(c.int("step", 1))
+	if c.err == nil && (width < 1 || width > size || step < 1) {
+		c.fail(diag.BadAttribute, "takes windows of %d elements, %d apart, out of %d", width, step, size)
+	}
+	if c.err != nil {
+		return
+	}
+	var places []int64
+	count := (size-width)/step + 1
+	for i := range count * width {
+		places = append(places, int64(i/width*step+i%width))
+	}
+	shape := slices.Insert(slices.Clone(x.Type.Shape), axis+1, width)
+	shape[axis] = count
+	perm := append(slices.Delete(identity(len(shape)), axis+1, axis+2), axis+1)
+	c.views = true
+	c.result(c.turn("", c.reshape("windows", c.ordered("elements", x, axis, places), shape), perm))
+}

@@ -41,6 +41,7 @@ func shapes() []row {
 		{"repeat_interleave.self_int", "self repeats dim output_size", convertRepeatInterleave},
 		{"slice.Tensor", "self dim start end step", convertSlice},
 		{"narrow.default", "self dim start length", convertNarrow},
+		{"unfold.default", "self dimension size step", convertUnfold},
 		{"select.int", "self dim index", convertSelect},
 		{"unbind.int", "self dim", convertUnbind},
 		{"cat.default concat.default", "tensors dim", convertCat},

@@ -4,10 +4,12 @@ package torch
 
 import (
 	"slices"
+	"strings"
 
 	"lathe/frontend/build"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/whole"
 )
 
 // writes lists the operations that put values into parts of a tensor at places that the program states.
@@ -23,6 +25,8 @@ func writes() []row {
 			x := c.tensor("self")
 			c.result(c.broadcast("", c.operand("value", c.outType(x)), c.shape(x)))
 		}},
+		{"index_copy.default", "self dim index source", convertIndexCopy},
+		{"index_fill.int_Scalar index_fill.int_Tensor", "self dim index value", convertIndexCopy},
 		{"zero.default", "self", fill(&number{kind: 'i'}, "", "self")},
 	}
 }
@@ -109,6 +113,32 @@ func convertSelectScatter(c *call) {
 	}
 	src := c.broadcast("values", c.cast(c.tensor("src"), c.outType(x)), without(x.Type.Shape, axis))
 	c.result(c.putAt("", x, src, axis, at))
+}
+
+// convertIndexCopy writes slices, or one value, at positions along an axis.
+func convertIndexCopy(c *call) {
+	x, axis, _ := c.axisOf("dim", 0)
+	index := c.tensor("index")
+	if c.err != nil {
+		return
+	}
+	n := elems(index.Type.Shape)
+	shape := slices.Clone(x.Type.Shape)
+	shape[axis] = n
+	var values *ir.Node
+	if strings.Contains(c.n.target, "index_fill") {
+		values = c.operand("value", c.outType(x))
+	} else {
+		values = c.cast(c.tensor("source"), c.outType(x))
+	}
+	if index = c.reshape("places", index, []int{n}); c.putAlong(x, values, axis, index) || c.err != nil {
+		return
+	}
+	column := slices.Repeat([]int{1}, len(shape))
+	column[axis] = n
+	index = c.broadcast("column", c.reshape("at", index, column), shape)
+	a := &whole.ScatterAttrs{Axis: axis}
+	c.result(c.emit("", whole.ScatterElements, a, x, index, c.broadcast("values", values, shape)))
 }
 
 // putAlong is index_put at constant places along one axis, the last of equal ones last; false where it is another form.
