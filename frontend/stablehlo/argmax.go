@@ -62,6 +62,9 @@ func (c *call) picks(k choice, like, at *ir.Node) bool {
 	if like.Type.IsFloat() {
 		numbers = append(numbers, math.NaN(), math.Inf(1), math.Inf(-1))
 	}
+	if like.Type.Format == ir.Bool {
+		numbers = []float64{0, 1, 1, 0}
+	}
 	for i, a := range numbers {
 		for j, b := range numbers {
 			if i == j {
@@ -121,6 +124,16 @@ func (c *call) pick(k choice, x, at value, axis int) {
 		name, o = "stablehlo.minimum", reduce.Min
 	}
 	n := c.full(x)
+	if parts := c.parts(n, axis); parts != nil && !k.least && !k.last && !c.b.IsUnsigned(x.node) {
+		best, where := c.greatestPart(parts, slices.Delete(slices.Clone(x.dims), axis, axis+1))
+		best = wholeValue(c.converted(c.full(best), ir.StoredAs(x.node.Type.Format)))
+		c.outs = append(c.outs, best, wholeValue(c.converted(c.full(where), ir.StoredAs(at.node.Type.Format))))
+		return
+	}
+	if n != nil && n.Type.Format == ir.Bool {
+		c.fail(diag.UnsupportedForm, "the place of a truth value among values that are not stacked one by one")
+		return
+	}
 	init := value{c.number(x.node, math.Inf(map[bool]int{true: 1, false: -1}[k.least])), nil}
 	if c.b.IsUnsigned(x.node) {
 		init.node = c.whole(x.node, map[bool]int64{true: -1, false: 0}[k.least])

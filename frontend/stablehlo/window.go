@@ -187,6 +187,9 @@ func (c *call) running(name string, n *ir.Node, axis int, w windowOp, fill float
 		max(w.low[axis], w.high[axis]) != size-1 {
 		return nil
 	}
+	if parts := c.parts(n, axis); parts != nil && w.low[axis] > 0 {
+		return c.runningParts(parts, axis)
+	}
 	return c.emit(whole.CumSum, &whole.CumSumAttrs{Axis: axis, Reverse: w.high[axis] > 0}, n)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
@@ -71,6 +72,19 @@ var formulas = []struct {
 	{"gate", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 		open := b.Add(whole.Convert, "open", &whole.ConvertAttrs{To: ir.F32}, compare(b, "c", "gt", x, number(b, 0)))
 		return b.Add(pointwise.Mul, "y", nil, x, open)
+	}, false},
+	{"cases by their number", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+		count := func(name, rel string, at float32) *ir.Node {
+			return b.Add(whole.Convert, name, &whole.ConvertAttrs{To: ir.I32}, compare(b, name+".c", rel, x, number(b, at)))
+		}
+		flat := &move.ReshapeAttrs{Shape: []int{8}}
+		v := b.Add(move.Reshape, "flat", flat, x)
+		at := b.Add(move.Reshape, "at", flat, b.Add(pointwise.Add, "both", nil, count("a", "gt", 0), count("b", "gt", 1)))
+		one := b.Add(whole.Convert, "one", &whole.ConvertAttrs{To: ir.I32}, number(b, 1))
+		first := b.Add(whole.Where, "first", nil, compare(b, "less", "lt", at, one),
+			b.Add(pointwise.Mul, "half", nil, v, number(b, -0.5)), v)
+		square := b.Add(pointwise.Mul, "square", nil, v, v)
+		return b.Add(whole.Where, "y", nil, compare(b, "more", "gt", at, one), square, first)
 	}, false},
 	{"functions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 		high, low := b.Add(curve.Gelu, "gelu", nil, x), b.Add(curve.Softsign, "sign", nil, x)

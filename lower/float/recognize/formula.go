@@ -11,12 +11,20 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
 )
 
 // longestFormula bounds the text of a formula; what is longer stays as it is.
 const longestFormula = 4096
+
+// mostCount bounds the whole numbers in formulas: no sum of those that a formula has room for is beyond 32 bits.
+const mostCount = 1 << 16
+
+// counts lists what formulas take of whole numbers, such as the number of the first condition that holds.
+var counts = []*ir.Op{whole.Convert, whole.Where, whole.Compare, move.Reshape, pointwise.Add, pointwise.Sub,
+	pointwise.Max, pointwise.Min}
 
 // Formulas makes one formula, which hardware looks up in one table, of each part of a graph that computes elements from
 // the elements of one value alone and holds an operation without a unit: comparisons and selections, quotients,
@@ -30,10 +38,16 @@ func Formulas(g *ir.Graph) error {
 			at[n] = i
 		}
 		for _, n := range slices.Backward(g.Nodes) {
-			if n.Type.Format != ir.Float().Format || n.IsConst() || !formulaic(n) {
+			if n.Type.Format != ir.Float().Format || n.IsConst() || !formulaic(n) || n.Op == move.Reshape {
 				continue
 			}
 			if x, text := formulaOf(at, n); x != nil {
+				if !slices.Equal(x.Type.Shape, n.Type.Shape) {
+					shape := &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}
+					x = &ir.Node{Name: g.FreshName(n.Name + ".shape"), Op: move.Reshape, Attrs: shape, Args: []*ir.Node{x},
+						Pos: n.Pos, Type: x.Type.WithShape(slices.Clone(n.Type.Shape))}
+					g.InsertBefore(n, x)
+				}
 				n.Op, n.Attrs, n.Args = curve.Formula, &curve.FormulaAttrs{Text: text}, []*ir.Node{x}
 				again = true
 				break
@@ -45,13 +59,14 @@ func Formulas(g *ir.Graph) error {
 
 // formulaOf is the value that n is a function of, element by element, and the text of that function; the value is nil
 // where there is none, or where all that n is computed by has units. It goes back from n: whenever a single value is
-// left to be read, n is a function of it.
+// left to be read, n is a function of it. Reshapes between keep the order of elements, and what is not a number has as
+// many as n, so that element i of each belongs to element i of n.
 func formulaOf(at map[*ir.Node]int, n *ir.Node) (x *ir.Node, text string) {
 	open, lacks := []*ir.Node{n}, false
 	for len(open) > 0 {
 		latest := slices.MaxFunc(open, func(a, b *ir.Node) int { return at[a] - at[b] })
 		if len(open) == 1 && latest != n && lacks && latest.Type.Format == n.Type.Format &&
-			slices.Equal(latest.Type.Shape, n.Type.Shape) {
+			latest.Type.Elems() == n.Type.Elems() {
 			w := formulaWriter{x: latest, memo: map[*ir.Node]string{}}
 			if t, ok := w.text(n); ok {
 				x, text = latest, t
@@ -59,7 +74,7 @@ func formulaOf(at map[*ir.Node]int, n *ir.Node) (x *ir.Node, text string) {
 				break // longer from here on
 			}
 		}
-		if !formulaic(latest) || !slices.Equal(latest.Type.Shape, n.Type.Shape) {
+		if !formulaic(latest) || latest.Type.Elems() != n.Type.Elems() {
 			break
 		}
 		lacks = lacks || unitless(latest)
@@ -83,7 +98,7 @@ func unitless(n *ir.Node) bool {
 // numberOf is the text of a constant whose elements are all one number.
 func numberOf(n *ir.Node) (text string, ok bool) {
 	v, ok := n.Uniform()
-	if !ok || ir.IsWhole(n.Type.Format) {
+	if !ok || n.Type.Format == ir.Bool || ir.IsWhole(n.Type.Format) && math.Abs(v) > mostCount {
 		return "", false
 	}
 	return numeral(float32(v))
@@ -108,7 +123,13 @@ func numeral(v float32) (text string, ok bool) {
 var formulaForms = map[*ir.Op]func(n *ir.Node, a []string) string{
 	pointwise.Add: infix("+"), pointwise.Sub: infix("-"), pointwise.Mul: infix("*"), whole.Div: infix("/"),
 	pointwise.Max: callOf("max"), pointwise.Min: callOf("min"), whole.Power: callOf("pow"),
-	whole.Where: callOf("where"), whole.Not: callOf("not"), whole.And: infix("&&"), whole.Or: infix("||"),
+	whole.Where: func(n *ir.Node, a []string) string {
+		if a[1] == a[2] {
+			return a[1]
+		}
+		return callOf("where")(n, a)
+	},
+	whole.Not: callOf("not"), whole.And: infix("&&"), whole.Or: infix("||"),
 	whole.Compare: func(n *ir.Node, a []string) string {
 		sign := map[string]string{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 		return infix(sign[n.Attrs.(*whole.CompareAttrs).Rel])(n, a)
@@ -151,10 +172,14 @@ var formulaForms = map[*ir.Op]func(n *ir.Node, a []string) string{
 	curve.Elu: func(n *ir.Node, a []string) string {
 		return fmt.Sprintf("(max(%s, 0) + %s*(exp(min(%[1]s, 0)) - 1))", a[0], sure(n.Attrs.(*curve.AlphaAttrs).Alpha))
 	},
-	whole.Convert: func(n *ir.Node, a []string) string { // of a truth value, see formulaic
+	whole.Convert: func(n *ir.Node, a []string) string { // of a truth value or a count, see formulaic
+		if n.Args[0].Type.Format != ir.Bool {
+			return a[0]
+		}
 		return fmt.Sprintf("where(%s, 1, 0)", a[0])
 	},
-	curve.Abs: callOf("abs"), curve.Sign: callOf("sign"), curve.Exp: callOf("exp"), curve.Log: callOf("log"),
+	move.Reshape: func(_ *ir.Node, a []string) string { return a[0] },
+	curve.Abs:    callOf("abs"), curve.Sign: callOf("sign"), curve.Exp: callOf("exp"), curve.Log: callOf("log"),
 	curve.Sqrt: callOf("sqrt"), curve.Tanh: callOf("tanh"), curve.Erf: callOf("erf"), curve.Sigmoid: callOf("sigmoid"),
 	curve.Floor: callOf("floor"), curve.Ceil: callOf("ceil"), curve.Round: callOf("round"),
 	curve.Sin: callOf("sin"), curve.Cos: callOf("cos"), curve.Tan: callOf("tan"), curve.Asin: callOf("asin"),
@@ -178,19 +203,27 @@ func callOf(name string) func(*ir.Node, []string) string {
 	}
 }
 
-// formulaic says that formulas have a form for n: on floats, or on the truth values that are made of them.
+// formulaic says that formulas have a form for n: on floats, on the truth values that are made of them, or on counts of
+// those.
 func formulaic(n *ir.Node) bool {
-	if n.Type.Format != ir.Float().Format && n.Type.Format != ir.Bool {
+	form := formulaForms[n.Op]
+	count := func(n *ir.Node) bool {
+		return n.Type.Format == ir.FormatOf(ir.I32) || n.Type.Format == ir.FormatOf(ir.I64)
+	}
+	real := n.Type.Format == ir.Float().Format
+	if form == nil || !real && n.Type.Format != ir.Bool && !(count(n) && slices.Contains(counts, n.Op)) {
 		return false
 	}
-	_, ok := formulaForms[n.Op]
-	if n.Op == whole.Convert && (n.Type.Format == ir.Bool || n.Args[0].Type.Format != ir.Bool) {
+	if n.Op == whole.Convert && (n.Type.Format == ir.Bool || n.Args[0].Type.IsFloat()) {
 		return false
 	}
 	for _, a := range n.Args {
-		ok = ok && (a.Type.Format == ir.Float().Format || a.Type.Format == ir.Bool && !a.IsConst())
+		truth := a.Type.Format == ir.Bool && !a.IsConst()
+		if !truth && a.Type.Format != ir.Float().Format && !(count(a) && slices.Contains(counts, n.Op)) {
+			return false
+		}
 	}
-	return ok
+	return true
 }
 
 // formulaWriter writes nodes as functions of x.
