@@ -129,7 +129,7 @@ func (a *App) search() *cobra.Command {
 		Example: "  lathe search run model.onnx --space s.toml --data x.npz --labels y.npy --trials 100"}
 	c.AddCommand(a.searchRun(), a.searchCreate(), a.searchStatus(), a.searchBest(), a.searchFront(), a.searchAsk(),
 		a.searchTell(), a.searchWorker(), a.searchPlot(), a.searchHTML(), a.searchPreset(), a.searchCopy(), a.searchDiff(),
-		a.searchRepair())
+		a.searchRepair(), a.searchReplay())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommand(c, args[0])

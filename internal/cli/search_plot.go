@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"lathe/internal/choose"
+	"lathe/internal/choose/space"
 	"lathe/internal/diag"
+	"lathe/ir/format"
 	"lathe/search"
 	"lathe/search/picture"
 )
@@ -22,10 +25,10 @@ func pictures(ctx context.Context, s *search.Study) ([]picture.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	var space search.Space
+	var kept search.Space
 	var parameters []search.Named
-	if json.Unmarshal(s.Info.User[search.SpaceKey], &space) == nil {
-		for _, p := range space {
+	if json.Unmarshal(s.Info.User[search.SpaceKey], &kept) == nil {
+		for _, p := range kept {
 			if !p.Dist.Single() && h.Column(p.Name) != nil {
 				parameters = append(parameters, search.Named{Name: p.Name, Dist: p.Dist})
 			}
@@ -33,7 +36,51 @@ func pictures(ctx context.Context, s *search.Study) ([]picture.Picture, error) {
 	} else {
 		parameters = h.Common(false) // another program has made it
 	}
-	return picture.Of(h, objectiveNames(s.Info), parameters), nil
+	names := objectiveNames(s.Info)
+	list := picture.Of(h, names, parameters)
+	trials, err := s.Storage.Trials(ctx, s.Info.ID, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	ends := map[int]float64{}
+	var first time.Time
+	for _, t := range trials {
+		if first.IsZero() || !t.Start.IsZero() && t.Start.Before(first) {
+			first = t.Start
+		}
+		if !t.End.IsZero() && !first.IsZero() {
+			ends[t.Number] = t.End.Sub(first).Minutes()
+		}
+	}
+	if p, ok := picture.OverTime(h, names, ends); ok {
+		list = append(list, p)
+	}
+	best, err := s.Best(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := picture.Formats(bitsOf(trials, best)); ok {
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// bitsOf are the bits of the formats of some trials.
+func bitsOf(trials []*search.Trial, numbers []int) (out []picture.Bits) {
+	for _, n := range numbers {
+		var formats map[string]string
+		if json.Unmarshal(trials[n].User[space.FormatsKey], &formats) != nil {
+			continue
+		}
+		b := picture.Bits{Trial: n, Bits: map[string]float64{}}
+		for slot, text := range formats {
+			if p, err := format.ParsePattern(text); err == nil {
+				b.Bits[slot] = float64(p.Format.Width())
+			}
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 func (a *App) searchPlot() *cobra.Command {

@@ -36,6 +36,7 @@ type searchFlags struct {
 	warm, repairs    int
 	isolate, answers bool
 	trialTime        time.Duration
+	replays          int
 	measure          bool // designs of the best trials
 	seed             uint64
 	metric           metricFlags
@@ -265,7 +266,10 @@ func (a *App) searchRun() *cobra.Command {
 	c.Flags().BoolVar(&f.measure, "measure", false, "emit, count and simulate the designs of the best trials: what they "+
 		"take\nreplaces what was predicted")
 	c.Flags().BoolVar(&f.answers, childFlag, false, "")
-	c.Flags().Lookup(childFlag).Hidden = true
+	c.Flags().IntVar(&f.replays, replayFlag, 0, "")
+	for _, hidden := range []string{childFlag, replayFlag} {
+		c.Flags().Lookup(hidden).Hidden = true
+	}
 	c.Flags().StringVarP(&f.plans, "output", "o", "", "folder for the plans of the best trials, or for their graphs "+
 		"where they are trained")
 	c.Long = "Runs trials of a study until so many are finished. Each one is a configuration of the space: formats for\n" +
@@ -287,6 +291,9 @@ func (a *App) runSearch(c *cobra.Command, f *searchFlags, model string) error {
 	}
 	if f.answers {
 		return a.answerTrials(c.Context(), b, to)
+	}
+	if c.Flags().Changed(replayFlag) {
+		return a.replayTrial(c.Context(), b, f.replays)
 	}
 	a.printSpace(b)
 	trials := cmp.Or(f.trials, b.space.Study.Trials, 100)

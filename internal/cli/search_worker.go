@@ -170,17 +170,22 @@ func (f *workerFlags) remembered(ctx context.Context) (*remembered, string, erro
 
 // work is lathe search run as it was, with the flags of this worker.
 func (a *App) work(c *cobra.Command, f *workerFlags, r *remembered, study string) error {
-	run := a.searchRun()
-	args := append(slices.Clone(r.Flags), "--storage="+f.storage, "--study="+study, "--warm=0",
-		"--jobs="+strconv.Itoa(f.jobs))
+	more := []string{"--warm=0", "--jobs=" + strconv.Itoa(f.jobs)}
 	if f.trials != 0 {
-		args = append(args, "--trials="+strconv.Itoa(f.trials))
+		more = append(more, "--trials="+strconv.Itoa(f.trials))
 	}
+	return a.again(c.Context(), f, r, study, more...)
+}
+
+// again is lathe search run as it was, with more flags.
+func (a *App) again(ctx context.Context, f *workerFlags, r *remembered, study string, more ...string) error {
+	run := a.searchRun()
+	args := append(append(slices.Clone(r.Flags), "--storage="+f.storage, "--study="+study), more...)
 	if err := run.ParseFlags(args); err != nil {
 		return diag.New(diag.StudyOther, f.shown(), "study %q was made by another version: %v", study, err).
 			WithHint("make the study anew, or take the version that made it")
 	}
-	run.SetContext(c.Context())
+	run.SetContext(ctx)
 	return run.RunE(run, []string{r.Model})
 }
 

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lathe/emit/plot"
 	"lathe/emit/report"
@@ -33,7 +34,10 @@ func Of(h *search.History, names []string, parameters []search.Named) []Picture 
 	for j := 1; j < len(names); j++ {
 		out = append(out, frontOf(h, names, 0, j))
 	}
-	if p, ok := bars(h, parameters); ok {
+	if p, ok := bars(h, names[0], parameters); ok {
+		out = append(out, p)
+	}
+	if p, ok := parallel(h, names, parameters); ok {
 		out = append(out, p)
 	}
 	return out
@@ -51,18 +55,35 @@ func complete(h *search.History) (out []int) {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
 
+// OverTime is progress by the time at which trials ended, in minutes from the first of them; false where no trial says.
+func OverTime(h *search.History, names []string, ends map[int]float64) (Picture, bool) {
+	trials := slices.DeleteFunc(complete(h), func(n int) bool { _, ok := ends[n]; return !ok })
+	if len(trials) < 2 {
+		return Picture{}, false
+	}
+	slices.SortStableFunc(trials, func(a, b int) int { return cmp.Compare(ends[a], ends[b]) })
+	p := progressOf(h, names, trials, "minutes", func(n int) float64 { return ends[n] })
+	p.Name = "progress-time"
+	return p, true
+}
+
 // progress is the best value so far by trials, or of several objectives the volume behind the front so far, as a share
 // of that behind the last front.
 func progress(h *search.History, names []string) Picture {
+	return progressOf(h, names, complete(h), "trial", func(n int) float64 { return float64(n) })
+}
+
+// progressOf is progress by the trials in their order, each at a place of an axis.
+func progressOf(h *search.History, names []string, trials []int, axis string, at func(n int) float64) Picture {
 	if len(names) > 1 {
-		return volume(h, names)
+		return volume(h, trials, axis, at)
 	}
-	p := Picture{Name: "progress", Table: [][]string{{"trial", names[0], "best so far"}},
+	p := Picture{Name: "progress", Table: [][]string{{axis, names[0], "best so far"}},
 		Text: "What each trial was worth, and the best so far. Trials that break a limit are left out."}
-	c := plot.Chart{Title: "Best so far: " + names[0], X: "trial", Y: names[0],
+	c := plot.Chart{Title: "Best so far: " + names[0], X: axis, Y: names[0],
 		Series: []plot.Series{{Name: "best so far"}, {Name: "trial", Loose: true}}}
 	best := math.NaN()
-	for _, n := range complete(h) {
+	for _, n := range trials {
 		v := h.Values(n)[0]
 		if h.Infeasible(n) {
 			continue
@@ -70,27 +91,27 @@ func progress(h *search.History, names []string) Picture {
 		if math.IsNaN(best) || h.Better(v, best) {
 			best = v
 		}
-		c.Series[0].Points = append(c.Series[0].Points, plot.Point{X: float64(n), Y: best})
-		c.Series[1].Points = append(c.Series[1].Points, plot.Point{X: float64(n), Y: v, Label: label(h, names, n)})
-		p.Table = append(p.Table, []string{fmt.Sprint(n), number(v), number(best)})
+		c.Series[0].Points = append(c.Series[0].Points, plot.Point{X: at(n), Y: best})
+		c.Series[1].Points = append(c.Series[1].Points, plot.Point{X: at(n), Y: v, Label: label(h, names, n)})
+		p.Table = append(p.Table, []string{number(at(n)), number(v), number(best)})
 	}
 	p.SVG = c.SVG()
 	return p
 }
 
 // volume is the hypervolume by trials. The reference is the worst of all that break no limit.
-func volume(h *search.History, names []string) Picture {
-	p := Picture{Name: "progress", Table: [][]string{{"trial", "hypervolume"}},
+func volume(h *search.History, all []int, axis string, at func(n int) float64) Picture {
+	p := Picture{Name: "progress", Table: [][]string{{axis, "hypervolume"}},
 		Text: "The volume that the front so far leaves behind, up to the worst of each objective, as a share of what the " +
 			"last front does."}
 	var trials []int
 	var points [][]float64
-	for _, n := range complete(h) {
+	for _, n := range all {
 		if !h.Infeasible(n) {
 			trials, points = append(trials, n), append(points, h.Losses(n))
 		}
 	}
-	c := plot.Chart{Title: "Hypervolume by trials", X: "trial", Y: "share of the last",
+	c := plot.Chart{Title: "Hypervolume so far", X: axis, Y: "share of the last",
 		Series: []plot.Series{{Name: "study"}}}
 	if len(points) > 0 {
 		reference := slices.Clone(points[0])
@@ -110,8 +131,8 @@ func volume(h *search.History, names []string) Picture {
 		}
 		last := max(shares[len(shares)-1], 1e-300)
 		for i, n := range trials {
-			c.Series[0].Points = append(c.Series[0].Points, plot.Point{X: float64(n), Y: shares[i] / last})
-			p.Table = append(p.Table, []string{fmt.Sprint(n), number(shares[i] / last)})
+			c.Series[0].Points = append(c.Series[0].Points, plot.Point{X: at(n), Y: shares[i] / last})
+			p.Table = append(p.Table, []string{number(at(n)), number(shares[i] / last)})
 		}
 	}
 	p.SVG = c.SVG()
@@ -157,19 +178,26 @@ func label(h *search.History, names []string, n int) string {
 const mostBars = 24
 
 // bars are how important parameters are; false where that is not known.
-func bars(h *search.History, parameters []search.Named) (Picture, bool) {
+func bars(h *search.History, first string, parameters []search.Named) (Picture, bool) {
 	list := Importance(h, parameters)
 	if len(list) == 0 {
 		return Picture{}, false
 	}
-	p := Picture{Name: "importance", Table: [][]string{{"parameter", "importance"}},
+	variance := "fANOVA of " + first
+	p := Picture{Name: "importance", Table: [][]string{{"parameter", "PED-ANOVA", variance}},
 		Text: "By how much the values of the better tenth of the trials differ from those of all (PED-ANOVA): what the " +
-			"search has decided, parameter by parameter."}
-	b := plot.Bars{Title: "What decides", Y: "importance"}
+			"search has decided, parameter by parameter. Beside it, which share of the variance of " + first + " each one " +
+			"explains by itself (fANOVA), of the parameters that all trials have."}
+	b := plot.Bars{Title: "What decides", Y: "importance", Series: []string{"PED-ANOVA", variance}}
+	explained, same := Variance(h, parameters), ending(parameters)
 	for k, i := range list {
-		p.Table = append(p.Table, []string{i.Name, number(i.Share)})
+		row, values := []string{i.Name, number(i.Share), ""}, []float64{i.Share}
+		if v, ok := explained[i.Name]; ok {
+			row[2], values = number(v), append(values, v)
+		}
+		p.Table = append(p.Table, row)
 		if k < mostBars {
-			b.Groups = append(b.Groups, plot.Group{Name: i.Name, Values: []float64{i.Share}})
+			b.Groups = append(b.Groups, plot.Group{Name: strings.TrimSuffix(i.Name, same), Values: values})
 		}
 	}
 	p.SVG = b.SVG()

@@ -36,8 +36,12 @@ func history(objectives int) *search.History {
 // nothing beats a trial.
 func TestPictures(t *testing.T) {
 	one := Of(history(1), []string{"accuracy"}, space)
-	if len(one) != 2 || one[0].Name != "progress" || one[1].Name != "importance" {
+	if len(one) != 3 || one[0].Name != "progress" || one[1].Name != "importance" || one[2].Name != "parallel" {
 		t.Fatalf("%d pictures", len(one))
+	}
+	if top := one[2].Table[len(one[2].Table)-1]; len(one[2].Table) != 64 || top[3] != "8" ||
+		strings.Count(string(one[2].SVG), "<polyline") != 63 {
+		t.Errorf("%d lines, the one in front %q", len(one[2].Table), top)
 	}
 	last := one[0].Table[len(one[0].Table)-1]
 	if len(one[0].Table) != 64 || last[2] != "8" {
@@ -49,7 +53,7 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	two := Of(history(2), []string{"accuracy", "lut"}, space)
-	if len(two) != 3 || two[1].Name != "front-accuracy-lut" {
+	if len(two) != 4 || two[1].Name != "front-accuracy-lut" {
 		t.Fatalf("%d pictures", len(two))
 	}
 	words := map[string]int{}

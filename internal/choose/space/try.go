@@ -5,6 +5,7 @@ package space
 import (
 	"context"
 	"math"
+	"slices"
 
 	"lathe/internal/choose"
 	"lathe/search"
@@ -48,6 +49,9 @@ func (s *Space) Try(ctx context.Context, t *choose.Meter, params []search.Param,
 	if r.Refused != "" {
 		return failed(o, r.Refused), nil
 	}
+	if formats := s.formats(t, params); len(formats) > 0 {
+		o.Attrs = append(o.Attrs, search.Attr{Key: FormatsKey, Value: search.Encode(formats)})
+	}
 	for _, f := range figures {
 		if v, ok := f.of(t, &r.Point); ok && f.name != "ii" {
 			o.Attrs = append(o.Attrs, search.Attr{Key: f.name, Value: search.Encode(v)})
@@ -90,6 +94,23 @@ func (s *Space) Measured(o *Outcome, cost choose.Cost) *search.Measured {
 		}
 	}
 	return m
+}
+
+// FormatsKey is the attribute of a trial, of the user, that has the formats of a configuration by layer and slot.
+const FormatsKey = "lathe:formats"
+
+// formats are those of a configuration.
+func (s *Space) formats(t *choose.Meter, params []search.Param) map[string]string {
+	values, out := map[string]float64{}, map[string]string{}
+	for _, p := range params {
+		values[p.Name] = p.Value
+	}
+	for _, slot := range s.slots {
+		if slices.ContainsFunc(t.Layers, func(l choose.Layer) bool { return l.Node == slot.node }) {
+			out[slot.node+"."+slot.word] = slot.choice.format(values)
+		}
+	}
+	return out
 }
 
 // Failed is the outcome of a trial of which nothing else is known.
