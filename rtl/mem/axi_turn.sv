@@ -6,7 +6,7 @@
 //   taken: taken_data was asked by client taken_by. issue: it leaves in this cycle; only while something is taken.
 //   latency: 1   ii: 1   order: as clients are looked at
 //   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
-//   lut: 4 * CLIENTS + 3 + WIDTH * (CLIENTS - 1) * 13 / 20
+//   lut: 4 * CLIENTS + 3 + WIDTH * (CLIENTS - 1) * 7 / 10
 //   ff: WIDTH + CLIENTS + 2 * CW + 1
 `default_nettype none
 module axi_turn #(

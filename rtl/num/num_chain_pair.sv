@@ -17,8 +17,8 @@
 //   have those of b low.
 //   latency: 6 + ((N + LONG - 1) / LONG - 1) / 2   ii: 1   order: as it comes
 //   let: ROWS = (N + LONG - 1) / LONG; LAST = (ROWS - 1) / 2
-//   lut: ROWS
-//   ff: 48 * LAST * (LAST - 1)
+//   lut: 1 + (LAST > 3 ? 96 * (LAST - 3) : 0)
+//   ff: LAST < 2 ? 0 : LAST == 2 ? 96 : 288
 //   dsp: N + ROWS
 `default_nettype none
 module num_chain_pair #(

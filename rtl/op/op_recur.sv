@@ -29,7 +29,7 @@
 //   order: units ascending, lanes innermost, row after row
 //   flow: steps(STEPS * PERIOD, BUSY && M % SF == 0, BUSY && M % SF == SF - 1, REGS) + u_skid
 //   let: PERIOD = SF * NG + REGS + 1; M = s % PERIOD; BUSY = M < SF * NG ? 1 : 0
-//   lut: 4
+//   lut: 3
 //   ff: FRONT + 1 + TAIL
 //   parts: u_walk + u_state + u_weights + u_x + u_flags + G * OUT_LANES * u_row + (KIND == 1 ? u_own + u_row_group +
 //       u_bias : 0) + u_units + u_skid

@@ -8,8 +8,8 @@
 //   flow: credit(ROWS, PLACES)
 //   let: AW = clog2(ROWS + 2)
 //   let: PLACES = 1 << AW
-//   lut: 3 * AW + 4 + 8 * (PLACES > 32 ? (WIDTH + 6) / 7 : (WIDTH + 13) / 14)
-//   ff: ROWS + 4 * AW + 4
+//   lut: 4 * AW + 2 + 8 * (PLACES > 32 ? (WIDTH + 6) / 7 : (WIDTH + 13) / 14)
+//   ff: ROWS + 5 * AW + 4
 `default_nettype none
 module stream_credit #(
     parameter integer WIDTH = 8,

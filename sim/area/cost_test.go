@@ -222,9 +222,9 @@ func TestBlockCosts(t *testing.T) {
 	}, 8)
 }
 
-// some leaves the first of the sizes of each module, and a fifth of the modules; in a long run all stay.
+// some leaves the first of the sizes of each module, and an eighth of the modules; where all is counted anew all stay.
 func some(modules []single) (kept []single) {
-	if tools.Long {
+	if tools.Anew() {
 		return modules
 	}
 	for _, m := range modules {
@@ -237,15 +237,14 @@ func some(modules []single) (kept []single) {
 }
 
 // holdCosts compares what the headers of modules say with the counts of one run in the given folder: LUTs
-// and FFs within 2 cells and 1 in share. No path may be longer than the limit. Only a long run counts all of them.
+// and FFs within 2 cells and 1 in share. No path may be longer than the limit.
 func holdCosts(t *testing.T, dir string, modules []single, share int) {
 	t.Helper()
-	modules = some(modules)
 	near := func(predicted, counted int) bool {
 		d := max(predicted-counted, counted-predicted)
 		return d <= 2+counted/share
 	}
-	counts := countModules(t, dir, modules)
+	modules, counts := countModules(t, dir, modules)
 	for i, m := range modules {
 		h, err := rtl.Lookup(m.module)
 		if err != nil {
@@ -263,26 +262,56 @@ func holdCosts(t *testing.T, dir string, modules []single, share int) {
 	}
 }
 
-// countModules counts each of the modules, all in one run in the given folder. No path may be longer than the limit.
-func countModules(t *testing.T, dir string, modules []single) []Cells {
+// counted is Count, or what is recorded of the same design: only the total, and the instances in the top.
+func counted(t *testing.T, dir string, files []string, top string, opts Options) *Report {
 	t.Helper()
-	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{Paths: true})
+	digest := designDigest(t, dir, files, top, opts)
+	var known Report
+	if tools.Recorded(t, digest, &known) {
+		return &known
+	}
+	r, err := Count(t.Context(), dir, files, top, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Instances = slices.DeleteFunc(r.Instances, func(in Instance) bool { return in.Depth > 1 })
+	r.Modules = nil
+	tools.Record(t, digest, r)
+	return r
+}
+
+func designDigest(t *testing.T, dir string, files []string, top string, opts Options) string {
+	t.Helper()
+	device := "default"
+	if opts.Device != nil {
+		device = opts.Device.Name
+	}
+	return tools.DesignDigest(t, dir, files, top, device, opts.NoDSP, opts.Flatten, opts.Paths)
+}
+
+// countModules counts each of the modules, all in one run in the given folder; where that is not recorded, a short run
+// counts some of them, and says which. No path may be longer than the limit.
+func countModules(t *testing.T, dir string, modules []single) ([]single, []Cells) {
+	t.Helper()
+	files, opts := besides(t, dir, modules), Options{Paths: true}
+	if digest := designDigest(t, dir, files, "modules", opts); !tools.IsRecorded(t, digest) {
+		modules = some(modules)
+		files = besides(t, dir, modules)
+	}
+	r := counted(t, dir, files, "modules", opts)
 	holdPaths(t, r, modules)
-	counts, counted := make([]Cells, len(modules)), 0
+	counts, found := make([]Cells, len(modules)), 0
 	for _, in := range r.Instances {
 		var i int
 		if n, _ := fmt.Sscanf(in.Path, "modules/u%d", &i); n == 1 && in.Depth == 1 {
 			counts[i] = in.Cells
-			counted++
+			found++
 		}
 	}
-	if counted != len(modules) {
-		t.Fatalf("%d of %d modules are counted", counted, len(modules))
+	if found != len(modules) {
+		t.Fatalf("%d of %d modules are counted", found, len(modules))
 	}
-	return counts
+	return modules, counts
 }
 
 // besides writes the modules' files and a top, "modules", that holds one instance of each (u0, u1, ...), with all their

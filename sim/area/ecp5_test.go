@@ -34,20 +34,17 @@ func TestECP5Costs(t *testing.T) {
 		{"stream_fifo", []string{"WIDTH", "32", "DEPTH", "8"}},
 	}
 	dir := t.TempDir()
-	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{Device: device})
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts, counted := make([]Cells, len(modules)), 0
+	r := counted(t, dir, besides(t, dir, modules), "modules", Options{Device: device})
+	counts, found := make([]Cells, len(modules)), 0
 	for _, in := range r.Instances {
 		var i int
 		if n, _ := fmt.Sscanf(in.Path, "modules/u%d", &i); n == 1 && in.Depth == 1 {
 			counts[i] = in.Cells
-			counted++
+			found++
 		}
 	}
-	if counted != len(modules) {
-		t.Fatalf("%d of %d modules are counted", counted, len(modules))
+	if found != len(modules) {
+		t.Fatalf("%d of %d modules are counted", found, len(modules))
 	}
 	near := func(predicted, counted, few, share int) bool {
 		return max(predicted-counted, counted-predicted) <= few+counted/share

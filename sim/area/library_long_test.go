@@ -30,7 +30,7 @@ func TestLibrary(t *testing.T) {
 }
 
 // hold counts a module by itself.
-func (h held) hold(t *testing.T) {
+func (h bounded) hold(t *testing.T) {
 	dir := t.TempDir()
 	h.images(t, dir)
 	modules := []single{h.single}
@@ -47,7 +47,7 @@ func (h held) hold(t *testing.T) {
 }
 
 // row is a line of the table.
-func (h held) row(r *Report) string {
+func (h bounded) row(r *Report) string {
 	cell := func(have, goal int) string {
 		if goal > 0 {
 			return fmt.Sprintf("%d (%d)", have, goal)

@@ -146,10 +146,7 @@ func TestSmallPaths(t *testing.T) {
 		h.images(t, dir)
 		modules = append(modules, h.single)
 	}
-	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{Paths: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := counted(t, dir, besides(t, dir, modules), "modules", Options{Paths: true})
 	holdPaths(t, r, modules)
 }
 

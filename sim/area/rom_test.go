@@ -48,10 +48,7 @@ func TestRomStyle(t *testing.T) {
 		}
 	}
 	write(t, dir, "roms.v", top.String()+"endmodule\n")
-	r, err := Count(t.Context(), dir, append(names, "roms.v"), "roms", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := counted(t, dir, append(names, "roms.v"), "roms", Options{})
 	found := 0
 	for _, in := range r.Instances[1:] {
 		found++

@@ -53,10 +53,7 @@ func TestTableCosts(t *testing.T) {
 		names = append(names, f.Name)
 	}
 	write(t, dir, "top.sv", fmt.Sprintf("module tops (input wire clk, rst, go, take%s);\n%sendmodule\n", &ports, &units))
-	r, err := Count(t.Context(), dir, names, "tops", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := counted(t, dir, names, "tops", Options{})
 	for _, in := range r.Instances {
 		want, ok := predicted[in.Path]
 		if delete(predicted, in.Path); ok && 10*max(in.Cells.LUT-want, want-in.Cells.LUT) > want+20 {

@@ -45,10 +45,7 @@ func TestUnrolledCost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Count(t.Context(), dir, names, "layer", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := counted(t, dir, names, "layer", Options{})
 	cost, have := u.Body.Cost, r.Total
 	for _, c := range []struct {
 		what                        string
