@@ -55,6 +55,10 @@ func (f *keptFlags) known() error {
 	if path, ok := strings.CutPrefix(f.storage, sqliteScheme); !is || ok && path != "" || f.server() {
 		return nil
 	}
+	if scheme == "grpc" {
+		return diag.New(diag.StudyStorage, f.storage, "storage proxies (gRPC) are not reached in this version").
+			WithHint("name the database behind the proxy: --storage postgresql://USER@HOST/NAME")
+	}
 	return diag.New(diag.StudyStorage, f.storage, "storages of the kind %q are not known", scheme).
 		WithHint("name a journal, --storage run.log, an SQLite file, --storage sqlite:///run.db, or a database, " +
 			"--storage postgresql://USER@HOST/NAME")

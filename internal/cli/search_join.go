@@ -23,6 +23,9 @@ func newSearchStudy(model *choose.Meter, s *space.Space, name string, seed uint6
 	b = &searchStudy{model: model, space: s}
 	b.Study = &search.Study{Space: s.Parameters, Now: time.Now, Fresh: true, Seed: seed}
 	name = cmp.Or(name, sampler.Names()[0])
+	if name == "cmaes" && len(s.Objectives) > 1 {
+		return nil, usagef("--sampler cmaes is for one objective, and there are %d: use tpe or nsga2", len(s.Objectives))
+	}
 	if b.Sampler, err = sampler.New(name, search.Mix(seed, -1), b.Space); err == nil && b.Sampler == nil {
 		err = oneOf("--sampler", name, sampler.Names()...)
 	}

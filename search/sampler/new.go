@@ -24,6 +24,7 @@ var kinds = []kind{
 		return NewTPE(seed, TPEOptions{Four: true}), nil
 	}},
 	{"nsga2", func(seed uint32, _ search.Space) (search.Sampler, error) { return NewNSGA2(seed, NSGAOptions{}), nil }},
+	{"cmaes", func(seed uint32, space search.Space) (search.Sampler, error) { return NewCMAES(seed, space), nil }},
 	{"random", func(seed uint32, _ search.Space) (search.Sampler, error) { return NewRandom(seed), nil }},
 	{"qmc", func(seed uint32, space search.Space) (search.Sampler, error) { return NewQMC(seed, space), nil }},
 	{"brute", func(seed uint32, space search.Space) (search.Sampler, error) {
