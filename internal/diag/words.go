@@ -53,3 +53,6 @@ func Amount(n int, thing string) string {
 
 // ShellWord is a text as one word of a POSIX shell, for commands that users copy.
 func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// FiniteInstead says what to write where a model makes an infinity, which no format of hardware has.
+const FiniteInstead = "hardware has none, so write a finite number a little beyond the other values, such as -16"

@@ -4,6 +4,7 @@ package float
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -106,7 +107,7 @@ func refuseWhole(imported *ir.Graph) error {
 		return err
 	}
 	var kinds []kind
-	nodes, whole := 0, false
+	nodes, any := 0, false
 	refused := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
 		takes := ir.IsWhole(n.Type.Format)
@@ -116,7 +117,7 @@ func refuseWhole(imported *ir.Graph) error {
 		if refused[n] = !n.IsConst() && (takes || n.Op.Traits.FloatOnly && !n.Op.ByParts()); !refused[n] {
 			continue
 		}
-		nodes, whole = nodes+1, whole || takes
+		nodes, any = nodes+1, any || takes
 		onlyWhole := takes && (op.HasHardware(n.Op) || n.IsInput())
 		at := -1
 		for i, k := range kinds {
@@ -130,7 +131,7 @@ func refuseWhole(imported *ir.Graph) error {
 		}
 		kinds[at].count++
 	}
-	if !whole {
+	if !any {
 		return nil // what is left has errors of its own
 	}
 	file, _, _ := strings.Cut(kinds[0].first.Pos, ": ")
@@ -143,6 +144,11 @@ func refuseWhole(imported *ir.Graph) error {
 		e = e.WithNote("and %d more", more)
 	}
 	hint := "stay in float, as run and emit-cuda do without --plan and --calibrate"
+	for _, n := range g.Nodes {
+		if refused[n] && n.Op == whole.Where && n.Args[0].IsConst() && slices.ContainsFunc(n.Args, infinite) {
+			return e.WithHint("%q chooses an infinity by a constant condition: %s; or %s", n.Name, diag.FiniteInstead, hint)
+		}
+	}
 	if o := g.Origin; o != nil && o.Instead != "" { // nothing in front is worth a design
 		return e.WithHint("%s; or %s", o.Instead, hint)
 	}
@@ -150,6 +156,12 @@ func refuseWhole(imported *ir.Graph) error {
 		return e.WithHint("end the model at what stands in front: %s; or %s", flag, hint)
 	}
 	return e.WithHint("%s, or export the part of the model after them", hint)
+}
+
+// infinite says that n is a constant of an infinity.
+func infinite(n *ir.Node) bool {
+	v, same := n.Uniform()
+	return same && math.IsInf(v, 0)
 }
 
 // notesOf lists kinds by their cause.

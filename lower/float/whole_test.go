@@ -4,6 +4,7 @@ package float_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"lathe/ir/op/whole"
 	"lathe/lower"
 	"lathe/lower/float"
+	"lathe/lower/lowertest"
 	"lathe/lower/pass"
 	"lathe/lower/plan"
 	"lathe/lower/quantize"
@@ -127,5 +129,19 @@ func TestHintsAtTheFront(t *testing.T) {
 	if text := fmt.Sprint(err); !strings.Contains(text, "hint: quantize it otherwise") ||
 		strings.Contains(text, "--outputs") {
 		t.Error(err)
+	}
+}
+
+// TestInfiniteChoice: of an infinity that a constant condition chooses, the error says what to write in its place.
+func TestInfiniteChoice(t *testing.T) {
+	for v, asks := range map[float32]bool{float32(math.Inf(-1)): true, -16: false} {
+		b := lowertest.New(t, 1)
+		x := b.Input("x", 1, 4)
+		keep := b.Add(whole.Compare, "keep", &whole.CompareAttrs{Rel: "gt"}, b.Const([]int{4}, 1, 1, 0, 1), b.Const(nil, 0))
+		g := b.Done(b.Add(whole.Where, "y", nil, keep, x, b.Const(nil, v)))
+		_, _, err := lower.Quantize(t.Context(), g, plan.Default(), quantize.Calibration{}, quantize.Options{})
+		if asked := err != nil && strings.Contains(err.Error(), diag.FiniteInstead); asked != asks {
+			t.Errorf("%g in place of what is not kept: %v", v, err)
+		}
 	}
 }

@@ -139,8 +139,8 @@ func endless(g *ir.Graph, k, sample int, values []*ir.Tensor) *diag.Error {
 		return e
 	}
 	return e.WithNote("%s is %g at %g", n.Op.Name, values[k].Floats[at], values[from].Floats[at]).
-		WithHint("clip what it reads to where it has values: torch.clamp, Clip, or in a formula of --ops max(x, least) or " +
-			"where(condition, a, b); or remove the sample")
+		WithHint("clip what it reads to where it has values: torch.clamp, Clip, or in a formula of --ops max(x, least) or "+
+			"where(condition, a, b); or remove the sample; of an infinity that the model writes itself: %s", diag.FiniteInstead)
 }
 
 // tailed is how many of the largest values of a sample are kept beside a selection.
