@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/emit/bench"
 	"lathe/emit/shell"
 	"lathe/emit/shell/host"
 	"lathe/emit/verilog"
@@ -63,6 +64,9 @@ func addShell(ctx context.Context, hw *driver.Hardware, arrays *npz.File, sample
 			return err
 		}
 		d.Extra = append(d.Extra, scripts...)
+	}
+	if err := bench.AddCore(d); err != nil {
+		return err
 	}
 	return verilog.Describe(d)
 }

@@ -39,8 +39,8 @@ func (h *Hardware) AffordableVectors() int {
 }
 
 // Complete adds to the design what makes its folder stand on its own: testbench with the samples and the results of the
-// reference, Makefile, report.html, and scripts for Vivado if that knows the part. Without samples there is no
-// testbench. model is the path of the model.
+// reference, Makefile, report.html, a core for FuseSoC, and scripts for Vivado if that knows the part. Without samples
+// there is no testbench. model is the path of the model.
 func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sample) error {
 	d := h.Design
 	d.Extra = nil
@@ -72,6 +72,9 @@ func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sam
 		return diag.New(diag.UnitFault, d.Name, "cannot print the report: %v", err)
 	}
 	d.Extra = append(append(d.Extra, makefile, rtl.File{Name: "report.html", Data: page}), scripts...)
+	if err := bench.AddCore(d); err != nil {
+		return err
+	}
 	return verilog.Describe(d)
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package host makes what a processor needs beside a design in the AXI shell: a driver in C over a small layer for
-// Linux, bare metal and simulation, an example, a class for Python, and a simulated system on which both run. Texts
+// Linux, bare metal and simulation, an example, a class for Python, a simulated system on which both run, and a module
+// for LiteX. Texts
 // that are the same for all designs lie in folder/, with NAME and UPPER where the name of the design will stand.
 package host
 
@@ -88,8 +89,18 @@ func words(d *emit.Design, c *shell.Core, ports []port) []string {
 		lacking = "the design reads a memory outside, which the system has not; keep the weights inside, with memory = " +
 			"\\\"inside\\\" of the plan"
 	}
+	takes := map[bool]string{true: "True", false: "False"}
+	var streams []string
+	for _, s := range c.Streams {
+		streams = append(streams, fmt.Sprintf("(%q, %s, %d)", s.Prefix, takes[s.Input], 8*s.Packet()))
+	}
+	core := "None"
+	if d.StreamMHz > 0 {
+		core = `"core"`
+	}
 	return []string{"NAME", d.Top, "UPPER", strings.ToUpper(d.Top), "@VERSION@", c.Version,
-		"@BASES@", strings.Join(bases, ","), "@LACKING@", lacking}
+		"@BASES@", strings.Join(bases, ","), "@LACKING@", lacking, "@STREAMS@", strings.Join(streams, ", "),
+		"@CORE@", core}
 }
 
 // port is a stream as drivers see it.
