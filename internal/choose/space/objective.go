@@ -25,6 +25,17 @@ type figure struct {
 	device func(d *target.Device) float64
 }
 
+// same says that two figures are one, by whatever names.
+func (f *figure) same(o *figure) bool {
+	plain := func(name string) string {
+		if name == "ii" {
+			return "cycles"
+		}
+		return name
+	}
+	return plain(f.name) == plain(o.name)
+}
+
 func cost(of func(*choose.Cost) float64) func(*choose.Meter, *choose.Point) (float64, bool) {
 	return func(_ *choose.Meter, p *choose.Point) (float64, bool) {
 		if p.Cost == nil {

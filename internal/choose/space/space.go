@@ -133,8 +133,13 @@ func (r *reader) objectives(f *file) {
 	}
 	for _, text := range f.Study.Objectives {
 		o, err := readObjective(text)
-		if err == nil && slices.ContainsFunc(r.space.Objectives, func(p Objective) bool { return p.name == o.name }) {
-			err = fmt.Errorf("two objectives are %s", o.name)
+		if err == nil {
+			i := slices.IndexFunc(r.space.Objectives, func(p Objective) bool { return p.same(o.figure) })
+			if i >= 0 && r.space.Objectives[i].name != o.name {
+				err = fmt.Errorf("%s and %s are two names for one objective", r.space.Objectives[i].name, o.name)
+			} else if i >= 0 {
+				err = fmt.Errorf("two objectives are %s", o.name)
+			}
 		}
 		if err == nil {
 			err = r.needs(o.figure)

@@ -188,6 +188,7 @@ func TestRefused(t *testing.T) {
 		code           diag.Code
 	}{
 		{`"lut min"`, `"lut min", "lut"`, "s.toml:2: L1101: two objectives are lut", diag.SpaceText},
+		{`"lut min"`, `"cycles", "ii"`, "s.toml:2: L1101: cycles and ii are two names for one objective", diag.SpaceText},
 		{`"lut min"`, `"lut low"`, `s.toml:2: L1101: unknown direction "low"`, diag.SpaceText},
 		{`op = "linear"`, `op = "linaer"`, `s.toml:3: L1101: unknown op "linaer"`, diag.SpaceText},
 		{`["weight"]`, `["weights"]`, `s.toml:5: L1101: unknown slot "weights"`, diag.SpaceText},
