@@ -73,6 +73,10 @@ func imported(path string, opts Options) (*ir.Graph, error) {
 	case !info.Mode().IsRegular():
 		return nil, diag.New(diag.ModelOpen, path, "is not a regular file")
 	}
+	if opts.Transformer.New != nil {
+		return nil, diag.New(diag.BadBinding, path, "new models are made of folders of Hugging Face only").
+			WithHint("pass the folder with config.json, or leave the table [model] out of the space")
+	}
 	if opts.Transformer.Chosen() {
 		return nil, diag.New(diag.BadBinding, path, "tokens, inputs, task, cache and loss are chosen for folders of "+
 			"Hugging Face only")
