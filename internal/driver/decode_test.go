@@ -84,7 +84,7 @@ const sharing = "[fold]\nlayers = \"loop\"\n"
 // TestDecode proves decoders: a prompt at once and the others token by token, sequences that end early, tokens beyond
 // the last place. Their outputs are those of the whole causal model.
 func TestDecode(t *testing.T) {
-	for _, c := range tools.Few(2, []struct {
+	for _, c := range tools.Few(1, []struct {
 		name, model, plan      string
 		tokens, prefill, words int
 	}{
