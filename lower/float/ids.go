@@ -20,8 +20,8 @@ import (
 // keys, and positions and ids become values, which rows are looked up by. The notes of the state tell what of inputs is
 // taken for granted.
 var Wholes = pass.Pipeline[*State]{
-	pass.New("ports_to_values", "inputs of bytes that are only converted to real numbers become values", pass.Lossy, 0,
-		only(simplify.Ports)),
+	pass.New("ports_to_values", "inputs of bytes that are only moved and converted to real numbers become values",
+		pass.Lossy, 0, only(simplify.Ports)),
 	pass.New("positions_to_values", "positions, and what only moves them, become values; conversions between floats go",
 		pass.Lossy, 0, only(positionsToValues)),
 	pass.New("assume_unpadded", "positions that are counted from ids become constants: those of inputs without padding",
