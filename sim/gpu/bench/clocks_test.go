@@ -2,7 +2,13 @@
 
 package bench
 
-import "testing"
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"lathe/internal/tools"
+)
 
 func TestParseClocks(t *testing.T) {
 	for line, want := range map[string]Clocks{
@@ -15,5 +21,27 @@ func TestParseClocks(t *testing.T) {
 		if got := parseClocks(line); got != want {
 			t.Errorf("%q: %+v, want %+v", line, got, want)
 		}
+	}
+}
+
+// TestNVML reads clocks from a library that stands for NVML, also where that refuses to tell the power cap.
+func TestNVML(t *testing.T) {
+	tools.Need(t, "gcc")
+	for limit, want := range map[string]Clocks{"0": {1755, 2619, 699.5}, "3": {1755, 2619, 0}} {
+		lib := filepath.Join(t.TempDir(), "libnvml"+limit+".so")
+		if out, err := exec.Command("gcc", "-shared", "-fPIC", "-DLIMIT="+limit, "-o", lib, "testdata/nvml.c").
+			CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		n, err := openNVML(lib)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.read(); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if _, err := openNVML("libnvidia-ml-missing.so"); err == nil {
+		t.Error("a library that is not there is opened")
 	}
 }
